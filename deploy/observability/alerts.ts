@@ -147,6 +147,12 @@ const abuse = [
     `${events(`${release}, client_id`, { event: '=~code.refused|refresh_token.refused', reason: '=~replayed|reused' })} > 5`,
     '{{ $value | humanize }} used codes or refresh tokens of {{ $labels.client_id }} were presented again in 15 minutes: they were stolen, or the client is faulty.',
   ),
+  warning(
+    'ClientRefreshFamilies',
+    '0m',
+    `sum by (${release}, client_id) (${recent('refresh_families_half_full')}) > 0`,
+    'Users of {{ $labels.client_id }} have at least half of MAX_REFRESH_FAMILIES with it: it logs in again instead of refreshing. Beyond that, its old connections end.',
+  ),
   critical(
     'PasswordGuessing',
     '0m',

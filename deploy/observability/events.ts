@@ -14,6 +14,7 @@ const counted = {
   authorizations_refused: identityMetrics.authorizationsRefused,
   access_tokens_refused: identityMetrics.accessTokensRefused,
   client_acts: identityMetrics.clientActs,
+  refresh_families_half_full: identityMetrics.familiesHalfFull,
   consents_shown: identityMetrics.consentsShown,
   client_requests: gatewayMetrics.clientRequests,
   work_refused: gatewayMetrics.workRefused,

@@ -60,6 +60,8 @@ const begun = (count: number, minutes = 60) => `_x${minutes - 11} ${count}x11`;
 const forged = (component: 'identity' | 'design-catalog', reason: string) =>
   of(component, series(catalogMetrics.tokensRefused, { reason }, { component }));
 const hashing = (state: string) => of('identity', series(identityMetrics.passwordHashing, { state }));
+const halfFull = (client_id: string) =>
+  of('identity', series(identityMetrics.familiesHalfFull, { client_id }, { component: 'identity' }));
 const poolName = { 'db.client.connection.pool.name': 'identity_rw' };
 const pool = of('identity', series(runtimeMetrics.connectionRequests, poolName, { component: 'identity' }));
 const audit = (component: 'identity' | 'design-catalog', instance: string) =>
@@ -170,6 +172,12 @@ export const ruleCases: Readonly<Record<string, RuleCase>> = {
       'refresh_token.refused expired acme': begun(90),
       'refresh_token.refused reused other': begun(5),
     }),
+  },
+  'ClientRefreshFamilies warning': {
+    fires: { [alive('identity')]: '0x60', [halfFull('one')]: begun(1), [halfFull('two')]: '7x50 8x10' },
+    alerts: 2,
+    // The process has known them for longer.
+    quiet: { [alive('identity')]: '0x60', [halfFull('one')]: '500x60' },
   },
   'PasswordGuessing critical': {
     minutes: 240,

@@ -200,6 +200,11 @@ test('a revoked family never lives again: not by its token, its code, or a secon
   await replay(code, 'replay 2');
   const used = await server.hgetall(codeKey);
   await server.hdel(codeKey, 'used');
+  await server.hset(codeKey, {
+    consent: endpoint.granted.consentId,
+    scope: 'openid',
+    logged_in_at: Date.now(),
+  });
   expect(await outcomeOf(exchange(code))).toBe('invalid_grant');
   expect(await server.hexists(codeKey, 'used')).toBe(0);
   await server.del(codeKey);

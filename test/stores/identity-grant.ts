@@ -19,6 +19,7 @@ import { exchangeToken } from '../../services/identity/src/token/endpoint.ts';
 import type { TokenDeps, TokenResponse } from '../../services/identity/src/token/grant.ts';
 import type { AuthorizationCode } from '../../services/identity/src/token/grant-record.ts';
 import { createAuthorizationCode } from '../../services/identity/src/token/grant-store.ts';
+import { openFamilyBound, silent } from './families.ts';
 import { type IdentityDatabase, useIdentityDatabase } from './postgres.ts';
 import { openStore } from './redis-servers.ts';
 
@@ -98,20 +99,20 @@ export async function openEndpoint(
     needed: ['RS256', 'ES256'],
   });
   await keys.refresh();
+  const requestLog = {
+    ...createRequestLog(silent, new Secret(Buffer.alloc(32))),
+    ...log,
+  };
+  const families = openFamilyBound(identity, redis, requestLog);
   const deps: TokenDeps = {
-    database,
-    redis,
+    ...{ database, redis, families },
     tokens: { keys, issuer: 'https://id.example', algorithm: 'ES256' },
     now: Date.now,
     deadline: () => Date.now() + 60_000,
     randomBytes,
     onSecretUsed: () => {},
     conduct: { onRequest: () => {}, onGranted: () => {}, onRefused: () => {} },
-    ...createRequestLog(
-      createLogger('identity', 'error', () => {}),
-      new Secret(Buffer.alloc(32)),
-    ),
-    ...log,
+    ...requestLog,
   };
 
   const held = await addGrant(identity);

@@ -8,7 +8,8 @@ import { getInteraction } from '../../services/identity/src/authorize/page.ts';
 import { createSession } from '../../services/identity/src/authorize/session-store.ts';
 import type { ConsentId, FamilyId } from '../../services/identity/src/ids.ts';
 import { hashSecret, newId } from '../../services/identity/src/secrets.ts';
-import { countCode, createAuthorizationCode } from '../../services/identity/src/token/grant-store.ts';
+import { countCode } from '../../services/identity/src/token/code-bound-store.ts';
+import { createAuthorizationCode } from '../../services/identity/src/token/grant-store.ts';
 import { answerOf, recordKey, useAuthorization } from './identity-authorization.ts';
 import { redirectUri } from './identity-grant.ts';
 import { serverOf } from './redis-servers.ts';
@@ -172,7 +173,7 @@ async function issueSilently(): Promise<FamilyId> {
   return familyId;
 }
 
-test('the latest 1,000 codes of a user stay, and each that was exchanged: it may be replayed [R10.2]', async () => {
+test('the latest 1,000 codes of a user stay, and each that was exchanged: it may be replayed [R10.2 R11.9]', async () => {
   const [used, unused] = [await issueSilently(), await issueSilently()];
   await server.hset(`code:{${used}}`, 'used', 1);
   let latest = used;

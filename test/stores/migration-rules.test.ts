@@ -96,6 +96,7 @@ const hashes: Readonly<Record<string, string>> = {
   'identity/migrations/0008-users-of-an-email-key.sql': '07f7694834296abd',
   'identity/migrations/0009-users-without-an-email-key.sql': 'c5868865b695d7b8',
   'identity/migrations/0010-audit-sequence.sql': '0be44f6ef90cd0ee',
+  'identity/migrations/0011-superseded-families.sql': '7d404085729c057e',
   'design-catalog/migrations/0001-catalog.sql': 'f387c9631666f4ad',
   'design-catalog/migrations/0002-audit-sequence.sql': '50f284bdddd77c17',
 };

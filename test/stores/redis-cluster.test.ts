@@ -10,7 +10,7 @@ import {
   findSession,
   touchSession,
 } from '../../services/identity/src/authorize/session-store.ts';
-import type { Sub } from '../../services/identity/src/ids.ts';
+import type { ClientId, FamilyId, Sub } from '../../services/identity/src/ids.ts';
 import {
   admitLogin,
   recordLoginFailure,
@@ -21,6 +21,14 @@ import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
 import { readSettingsWarning } from '../../services/identity/src/redis/durability.ts';
 import { createReplicas } from '../../services/identity/src/redis/replicas.ts';
 import { newSecret } from '../../services/identity/src/secrets.ts';
+import {
+  endFamilies,
+  findBeyond,
+  listFamilies,
+  readFamilies,
+  sampleFamilies,
+  unlistFamilies,
+} from '../../services/identity/src/token/family-bound-store.ts';
 import { deleteGrant, grantKeys, readRefreshFamily } from '../../services/identity/src/token/grant-store.ts';
 import { hasReplicas, openStore, type Shard, startCluster, until } from './redis-servers.ts';
 import {
@@ -89,6 +97,21 @@ test('every store function works, on every master', async () => {
     expect(await admitLogin(alone, attempt, now)).toBe('admitted');
     await recordLoginFailure(alone, attempt, now);
     await releaseLogin(alone, attempt, 'succeeded');
+    const family = { familyId: client.familyId, sub: `ada-${i}` as Sub, clientId: 'partner' as ClientId };
+    const few = { most: 0, atOnce: 10 };
+    const { familyId } = client;
+    expect(await listFamilies(alone, family, [familyId], [])).toBe(1);
+    expect(await listFamilies(alone, family, [], [familyId])).toBe(1);
+    expect(await findBeyond(alone, family, few)).toEqual({ over: 1, first: [client.familyId] });
+    expect(await sampleFamilies(alone, family, 0, now)).toEqual([client.familyId]);
+    await unlistFamilies(alone, family, [client.familyId]);
+    expect(await findBeyond(alone, family, few)).toMatchObject({ over: 0 });
+    expect(await readFamilies(alone, [familyId, 'gone' as FamilyId], now)).toMatchObject([
+      { familyId, family: { hash: client.current } },
+      { family: undefined },
+    ]);
+    const ends = [{ familyId, hash: client.current }, { familyId: 'gone' as FamilyId }];
+    if (i % 3 === 1) expect(await endFamilies(alone, ends)).toEqual(ends.slice(0, 1));
     if (i % 3 === 0) {
       const revocation = { revoked: 'user_disabled', requestId: 'a request', at: now } as const;
       await deleteGrant(alone, { familyId: client.familyId, hash: client.current }, revocation);

@@ -34,6 +34,7 @@ ENVIRONMENT: {{ .root.Values.environment }}
 ACCESS_TOKEN_ALGORITHM: {{ .root.Values.identity.accessTokenAlgorithm }}
 APPROVAL_BY_ANOTHER_OPERATOR: {{ .values.operator.approvalByAnother | quote }}
 LOGIN_HASHING_CONCURRENCY: {{ int .values.loginHashingConcurrency | quote }}
+MAX_REFRESH_FAMILIES: {{ int .values.maxRefreshFamilies | quote }}
 POSTGRES_POOL_SIZE: {{ int .values.postgresPoolSize | quote }}
 {{- include "course-exchange.postgres.env" (list .root "identity") }}
 {{- include "course-exchange.redis.env" .root }}

@@ -45,6 +45,11 @@ export const settings = {
     .default(false)
     .describe('Refuses the approval of a client by the operator of its last edit'),
   LOGIN_HASHING_CONCURRENCY: integer(1, 64).default(2).describe('Passwords hashed at the same time'),
+  MAX_REFRESH_FAMILIES: integer(20, 10_000)
+    .default(1_000)
+    .describe(
+      'Refresh families of a user and a client; a code exchange that makes one more ends an old one (R11.5)',
+    ),
 };
 
 export type IdentityConfig = SettingValues<typeof settings>;

@@ -40,8 +40,10 @@ import { redisTarget } from './redis/settings.ts';
 import type { RefusalRecord } from './refusals/reasons.ts';
 import { createRefusalQueue, keepCleaning } from './refusals/records.ts';
 import { cleanRefusals, insertRefusals } from './refusals/refusal-table.ts';
+import { type EndedFamily, insertSupersededFamilies } from './refusals/superseded-table.ts';
 import { createRequestLog } from './request-log.ts';
 import { pooled } from './secrets.ts';
+import { createFamilyBound } from './token/family-bound.ts';
 import type { TokenDeps } from './token/grant.ts';
 import { algorithmsInUse } from './token/jwt.ts';
 import { createTokenHandlers } from './token/rpc.ts';
@@ -97,9 +99,14 @@ async function main(config: IdentityConfig): Promise<void> {
   const refusals = createRefusalQueue({ write, now, logger });
   const requestLog = createRequestLog(logger, config.USER_HASH_KEY, refusals);
   const conduct = createConductCounters({ database, now, logger });
+  const families = createFamilyBound({
+    ...{ ...requestLog, redis, most: config.MAX_REFRESH_FAMILIES, now, logger },
+    record: (ended: readonly EndedFamily[]) => insertSupersededFamilies(database, ended),
+  });
   const common = { ...requestLog, conduct, redis, tokens, now, randomBytes };
   const tokenDeps: TokenDeps = {
     ...common,
+    families,
     database: pipelined,
     deadline: () => currentCall().deadline,
     onSecretUsed: createSecretUse({ database, now, logger }),
@@ -153,6 +160,7 @@ async function main(config: IdentityConfig): Promise<void> {
       gRPC: () => server.stop(10_000),
       'operator port': () => operators?.stop(2_000),
       polling: () => polling.abort(),
+      'refresh families': families.flush,
       'refusal records': refusals.flush,
       conduct: conduct.flush,
       Redis: redis.close,

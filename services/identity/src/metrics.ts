@@ -43,6 +43,13 @@ export const identityMetrics = {
     about:
       'What authenticated clients did that keeps or breaks a duty (`partnerctl client conduct`); `authorization_request` counts requests that name the client',
   }),
+  familiesHalfFull: counter({
+    name: 'course_exchange.refresh_families.half_full',
+    unit: '{exchange}',
+    labels: ['client_id'],
+    about:
+      'Code exchanges after which a user and the client had at least half of `MAX_REFRESH_FAMILIES` connections',
+  }),
   consentsShown: counter({
     name: 'course_exchange.consents.shown',
     unit: '{page}',

@@ -44,6 +44,7 @@ export function createRequestLog(
   expectSecurityEvents(securityEvents);
   const summedUp: Logger = { ...logger, record: summarising(logger.record, refusals) };
   const keyedUser = (sub: string): LogText => pseudonym(key, sub);
+  const keyedFamily = (familyId: string): LogText => pseudonym(key, `family ${familyId}`);
   const requestId = (): string => currentCall().requestId;
 
   /** Counts and logs the event, with the request's network. */
@@ -94,7 +95,7 @@ export function createRequestLog(
       ...{ requestId: requestId(), endpoint, clientAuthenticated, code, reason },
       ...{ clientId: client, claimedClientId: claimed, earlier: facts.earlier, network: callersNetwork() },
       user: currentCall().subject.user ?? (sub && keyedUser(sub)),
-      family: facts.grant && pseudonym(key, `family ${facts.grant.familyId}`),
+      family: facts.grant && keyedFamily(facts.grant.familyId),
     });
   };
 
@@ -143,6 +144,7 @@ export function createRequestLog(
 
   return {
     keyedUser,
+    keyedFamily,
     requestId,
     onSecurityEvent,
     onAuthenticated,

@@ -38,7 +38,7 @@ export const securityEvents = {
     'reused',
     ...grantEnds,
   ],
-  'grant.revoked': ['code_replayed', ...grantEnds],
+  'grant.revoked': ['code_replayed', 'superseded', ...grantEnds],
 } as const;
 
 /** Operators' changes, logins, consents and revocations have a line each (R33.6). */

@@ -5,7 +5,8 @@
 // interaction cookie. There is no code without a repeat; there are never two.
 import { grantConsent } from '../consents/consent-table.ts';
 import { Refusal } from '../refusals/reasons.ts';
-import { countCode, createAuthorizationCode } from '../token/grant-store.ts';
+import { countCode } from '../token/code-bound-store.ts';
+import { createAuthorizationCode } from '../token/grant-store.ts';
 import {
   type Allowed,
   type Decision,

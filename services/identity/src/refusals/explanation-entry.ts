@@ -47,6 +47,16 @@ export const revocations: Readonly<Record<NonNullable<EarlierRequest['revoked']>
     'What sends a code twice: a reloaded callback, two processes, or a proxy that repeats a POST.',
     'S5.flow.2',
   ),
+  superseded: {
+    sentence: 'A later code exchange ended this connection: the user had too many with the client.',
+    since: (before) =>
+      `A code exchange ${before} ended this connection: the user had too many with the client, and its refresh token was the oldest of those that began first.`,
+    duty: '',
+    partnerDoes:
+      'Keep one connection for each user, or device of the user, and refresh it. Now start a new authorization flow.',
+    operatorLooks:
+      'How often the client connects: `partnerctl client conduct CLIENT`. The limit: the setting MAX_REFRESH_FAMILIES.',
+  },
   consent_withdrawn: ended(
     "The user's consent was withdrawn",
     'Who withdrew it: `partnerctl audit list --client CLIENT --action consent.withdraw`.',

@@ -10,6 +10,7 @@ import { type RefusalReason, type RefusalRecord, requestReasons } from './reason
 const refusedEvents = ['client_authentication.failed', 'code.refused', 'refresh_token.refused'] as const;
 const reasons = [
   ...Object.keys(requestReasons),
+  'refresh_token.refused superseded',
   ...refusedEvents.flatMap((event) => securityEvents[event].map((reason) => `${event} ${reason}`)),
   ...tokenRefusals.map((reason) => `access_token.refused ${reason}`),
 ] as RefusalReason[];

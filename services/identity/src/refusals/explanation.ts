@@ -19,7 +19,8 @@ const verifierForm = '43 to 128 letters, digits, or - . _ ~ (RFC 7636)';
 const noClient = 'No client of this name is registered in this environment.';
 const inactive = 'The client is not active.';
 
-const { code_replayed, consent_withdrawn, user_disabled, signed_out_by_operator, user_deleted } = revocations;
+const { code_replayed, superseded, consent_withdrawn } = revocations;
+const { user_disabled, signed_out_by_operator, user_deleted } = revocations;
 
 const entries: Readonly<Record<RefusalReason, Entry>> = {
   ...alike('Correct the request.', {
@@ -187,6 +188,7 @@ const entries: Readonly<Record<RefusalReason, Entry>> = {
     },
     theOthers,
   ),
+  'refresh_token.refused superseded': superseded,
   'refresh_token.refused revoked': ended('The grant was revoked', theChanges),
   'refresh_token.refused reused': {
     sentence:

@@ -68,9 +68,10 @@ type RefusedEvent = keyof typeof eventCodes;
 const codes = { ...requestReasons, ...eventCodes, 'access_token.refused': 'invalid_token' } as const;
 type RefusalCode = (typeof codes)[keyof typeof codes];
 
-/** An event's reason needs its name: a code expires, and so does a token. */
+/** An event's reason needs its name: a code expires, and so does a token. `superseded` is known to a later reader alone. */
 export type RefusalReason =
   | RequestReason
+  | 'refresh_token.refused superseded'
   | { [Event in RefusedEvent]: `${Event} ${ReasonOf<Event>}` }[RefusedEvent]
   | `access_token.refused ${TokenRefusal}`;
 
@@ -88,7 +89,8 @@ export interface EarlierRequest {
 }
 
 export interface RefusedGrant {
-  readonly sub: Sub;
+  /** Undefined if nothing is known of the grant any more. */
+  readonly sub?: Sub;
   readonly familyId: FamilyId;
 }
 

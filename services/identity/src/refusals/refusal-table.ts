@@ -1,6 +1,7 @@
-// Table `refusals`: identity_rw writes and cleans, operators read.
+// Table `refusals`: identity_rw writes and cleans, operators read, joined with `superseded_families`.
 import { allRows, milliseconds, onlyRow, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { RefusalRecord } from './reasons.ts';
+import { cleanSupersededFamilies } from './superseded-table.ts';
 
 const insert = allRows<never, [json: string]>(
   'record refusals',
@@ -45,7 +46,7 @@ const deleteExcess = deletion(
 );
 
 /**
- * Deletes records older than seven days, then the oldest beyond `most`. Returns how many. Safe in several processes at
+ * Deletes records older than seven days, then the oldest beyond `most`, and old superseded families. Returns how many. Safe in several processes at
  * once.
  */
 export async function cleanRefusals(queries: Queries, most = mostRefusals): Promise<number> {
@@ -54,7 +55,7 @@ export async function cleanRefusals(queries: Queries, most = mostRefusals): Prom
     [deleteExcess, [true, -most.clients]],
     [deleteExcess, [false, -most.strangers]],
   ] as const;
-  let cleaned = 0;
+  let cleaned = await cleanSupersededFamilies(queries);
   for (const [deleteSome, values] of statements) {
     let gone: number;
     do {
@@ -66,9 +67,19 @@ export async function cleanRefusals(queries: Queries, most = mostRefusals): Prom
 }
 
 const columns = `request_id as "requestId", ${milliseconds('at')} as at, endpoint, client_id as "clientId",
-    client_authenticated as "clientAuthenticated", code, reason, user_hash as "user", family_hash as family,
-    case when earlier_at is not null then json_strip_nulls(json_build_object('requestId', earlier_request_id,
-      'at', ${milliseconds('earlier_at')}, 'revoked', earlier_revoked)) end as earlier, position`;
+    client_authenticated as "clientAuthenticated", code, coalesce(ended_reason, reason) as reason, user_hash as "user",
+    family_hash as family,
+    case when coalesce(ended_at, earlier_at) is not null then json_strip_nulls(json_build_object(
+      'requestId', coalesce(ended_by, earlier_request_id), 'at', ${milliseconds('coalesce(ended_at, earlier_at)')},
+      'revoked', coalesce(ended_as, earlier_revoked))) end as earlier, position`;
+
+/** What became of the family of a token that is not known, for seven days (R11.7). Index: superseded_families_pkey. */
+const superseded = `left join lateral (
+      select s.request_id as ended_by, s.at as ended_at, s.revoked as ended_as,
+        'refresh_token.refused ' || case s.revoked when 'superseded' then s.revoked else 'revoked' end as ended_reason
+      from superseded_families s
+      where refusals.reason = 'refresh_token.refused not_known' and s.family_hash = refusals.family_hash
+        and s.client_id = refusals.client_id and refusals.at < s.at + interval '7 days') as superseded on true`;
 
 /** Undefined matches everything. */
 export interface RefusalFilter {
@@ -101,7 +112,7 @@ export async function listRefusals(
   const given = named.filter(([, value]) => value !== undefined);
   const statement = {
     name: ['refusals', ...given.map(([column]) => column), ...(after ? ['after'] : [])].join(' '),
-    text: `select ${columns} from refusals
+    text: `select ${columns} from refusals ${superseded}
       where at >= coalesce(to_timestamp($1::float8 / 1000), '-infinity')
         and at < coalesce(to_timestamp($2::float8 / 1000), 'infinity')
         ${given.map(([column], index) => `and ${column} = $${index + 4}`).join(' ')}

@@ -9,7 +9,7 @@ import {
   type TokenDeps,
   type TokenRequest,
 } from './grant.ts';
-import type { AuthorizationCode } from './grant-record.ts';
+import { type AuthorizationCode, isRedirectUriOf } from './grant-record.ts';
 import { exchangeCode, readAuthorizationCode, revokeOnReplay } from './grant-store.ts';
 import { checkVerifierForm, matchesChallenge, verifyChallenge } from './pkce.ts';
 
@@ -35,8 +35,9 @@ export const authorizationCodeGrant: Grant<AuthorizationCode> = {
       // As granted: a scope that is approved again returns (R13.8).
       consume: async (next, latest) => {
         const outcome = await exchangeCode(deps.redis, code, next, latest);
+        if (outcome === 'exchanged') return deps.families.begin(code, next);
         if (outcome === 'gone') throw refusedGrant(refused, 'not_known', clientId, code);
-        if (outcome !== 'exchanged') throw replayed(deps, { ...code, ...outcome }, outcome.revoked);
+        throw replayed(deps, { ...code, ...outcome }, outcome.revoked);
       },
     });
   },
@@ -53,13 +54,20 @@ async function refuseReplay(
   code: AuthorizationCode,
   { redirectUri, codeVerifier }: TokenRequest,
 ): Promise<Refusal> {
-  const valid = code.redirectUri === redirectUri && matchesChallenge(code.pkce, codeVerifier);
+  const valid = isRedirectUriOf(code, redirectUri) && matchesChallenge(code.pkce, codeVerifier);
   const by = { requestId: deps.requestId(), at: deps.now() };
   return replayed(deps, code, valid && (await revokeOnReplay(deps.redis, code, by)));
 }
 
-function replayed({ onSecurityEvent }: TokenDeps, code: AuthorizationCode, revoked: boolean): Refusal {
+function replayed(
+  { families, onSecurityEvent }: TokenDeps,
+  code: AuthorizationCode,
+  revoked: boolean,
+): Refusal {
   const { clientId: client, sub } = code;
-  if (revoked) onSecurityEvent({ event: 'grant.revoked', client, sub, reason: 'code_replayed' });
+  if (revoked) {
+    families.revoke(code);
+    onSecurityEvent({ event: 'grant.revoked', client, sub, reason: 'code_replayed' });
+  }
   return refusedGrant(refused, 'replayed', client, code, code.usedBy);
 }

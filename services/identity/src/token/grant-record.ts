@@ -2,19 +2,24 @@
 //
 //   code    valid for 5 minutes → used, in the step that begins its family → forgotten 10 minutes after its issue
 //   family  its current token is valid for 30 days → expired, or revoked meanwhile by replay of its code (R10.2) or
-//           withdrawal (R13.3) → forgotten 37 days after the last rotation (R33.3)
+//           withdrawal (R13.3) → forgotten 37 days after the last rotation (R33.3), or once its user has too many (R11.5)
 //
 // Both match the SHA-256 of their current secret alone (R18.2): a consumed refresh token no longer matches (R11.2). A
 // family keeps the beginning of the hash that it replaced last, to explain a refusal. A revoked family matches nothing,
 // for ever.
+import { hash as digest } from 'node:crypto';
 import { formatScope, parseScope, type Scope } from '../clients/scope.ts';
 import type { ClientId, ConsentId, FamilyId, SecretHash, Sub } from '../ids.ts';
 import type { EarlierRequest } from '../refusals/reasons.ts';
 import type { ReasonOf } from '../security-events.ts';
-import type { ChallengeMethod, PkceChallenge } from './pkce.ts';
+import { asS256, type ChallengeMethod, type PkceChallenge } from './pkce.ts';
 
+/** Seconds (specification §3). */
+export const refreshTokenLifetime = 30 * 24 * 60 * 60;
 /** Seconds (R33.3). */
 export const endedFamilyMemory = 7 * 24 * 60 * 60;
+/** Bytes: of Redis's `hash-max-listpack-value`. */
+const mostPacked = 64;
 
 export interface GrantRecord {
   readonly familyId: FamilyId;
@@ -105,6 +110,28 @@ export function codeFields(code: AuthorizationCode) {
   });
 }
 
+/**
+ * What R10.2 needs, in values that Redis packs: a hash with a longer one takes twice the memory. The S256 of a plain
+ * challenge has the same verifier.
+ */
+export function usedCodeFields(
+  { hash, clientId: client, sub, redirectUri, pkce }: AuthorizationCode,
+  { issuedAt, requestId }: NextToken,
+) {
+  const own = { redirect_uri: packed(redirectUri), ...(pkce && asS256(pkce)) };
+  const fields = { hash, client, sub, ...own, used: issuedAt, used_by: requestId };
+  return Object.entries<string | number>(fields).flat();
+}
+
+/** A used code may have the hash of a long one, which is no URI. */
+export function isRedirectUriOf({ redirectUri, used }: AuthorizationCode, presented: string): boolean {
+  return redirectUri === (used ? packed(presented) : presented);
+}
+
+function packed(uri: string): string {
+  return Buffer.byteLength(uri) > mostPacked ? digest('sha256', uri, 'base64url') : uri;
+}
+
 /** `step`: the label of the current token, then of the one that it replaced. An older release rotates and leaves it behind. */
 export function familyFields(record: GrantRecord, { hash, issuedAt, requestId }: NextToken) {
   const own = { issued_at: issuedAt, step: labelOf(hash), step_by: requestId };
@@ -114,7 +141,8 @@ export function familyFields(record: GrantRecord, { hash, issuedAt, requestId }:
 /** Only `codeFields` writes it, and `grant-store.ts` what changes. */
 export function toCode(found: FoundFields): Read<AuthorizationCode> | undefined {
   const record = toRecord(found, 0);
-  const { redirect_uri = '', nonce = '', state_missing, challenge, method, auth_time, used } = found.fields;
+  const { redirect_uri = '', nonce = '', state_missing, challenge, method, auth_time } = found.fields;
+  const { used, used_by } = found.fields;
   return (
     record && {
       ...record,
@@ -124,7 +152,7 @@ export function toCode(found: FoundFields): Read<AuthorizationCode> | undefined 
       pkce: challenge ? { challenge, method: method as ChallengeMethod } : undefined,
       authTime: auth_time ? Number(auth_time) : undefined,
       used: used !== undefined,
-      usedBy: toEarlier(used),
+      usedBy: toEarlier(used, used_by),
     }
   );
 }
@@ -181,7 +209,10 @@ function toGrant({ familyId, fields }: FoundFields): Omit<GrantRecord, 'hash'> {
   };
 }
 
-export function toEarlier(used: string | undefined): EarlierRequest | undefined {
-  const [, at, requestId = ''] = /^(\d+) (.*)$/.exec(used ?? '') ?? [];
-  return at === undefined ? undefined : { requestId, at: Number(at) };
+/** Undefined without the request: a deleted grant's code, or one that an older release exchanged. */
+export function toEarlier(
+  at: string | undefined,
+  requestId: string | null | undefined,
+): EarlierRequest | undefined {
+  return at === undefined || requestId == null ? undefined : { requestId, at: Number(at) };
 }

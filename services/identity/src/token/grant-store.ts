@@ -19,55 +19,22 @@ import {
   type RefreshFamily,
   type Revocation,
   type RevokedFamily,
+  refreshTokenLifetime,
   toCode,
   toEarlier,
   toFamily,
+  usedCodeFields,
 } from './grant-record.ts';
 
 /** Seconds (specification §3). */
-const codeLifetime = 300;
+export const codeLifetime = 300;
 /** Seconds: 10 minutes from its issue in all (R10.5). */
 const usedCodeMemory = 300;
 /** Seconds from each rotation: 30 days (specification §3), and those of the memory. */
-const familyLifetime = 30 * 24 * 60 * 60 + endedFamilyMemory;
-/** Unexchanged codes of one user; the next one ends the oldest. */
-const mostCodesOfUser = 1_000;
+const familyLifetime = refreshTokenLifetime + endedFamilyMemory;
 
 export function grantKeys(familyId: FamilyId): [code: string, family: string] {
   return [`code:{${familyId}}`, `rt:{${familyId}}`];
-}
-
-// Scores ascend, so that the newest code is never evicted.
-const list = script(`
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[2])
-local newest = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2] or 0
-redis.call('ZADD', KEYS[1], math.max(ARGV[2] + ${codeLifetime * 1_000}, newest + 1), ARGV[1])
-redis.call('EXPIRE', KEYS[1], ${codeLifetime})
-local over = redis.call('ZCARD', KEYS[1]) - ${mostCodesOfUser}
-if over <= 0 then return {} end
-local oldest = redis.call('ZRANGE', KEYS[1], 0, over - 1)
-redis.call('ZREM', KEYS[1], unpack(oldest))
-return oldest`);
-
-const dropUnused = script(`
-if redis.call('HEXISTS', KEYS[1], 'used') == 1 then return 0 end
-return redis.call('DEL', KEYS[1])`);
-
-/**
- * Counts a code before it is created and ends the user's oldest ones. Each step is atomic; after a crash between them
- * a code lives until it expires. `now`: milliseconds since the epoch.
- */
-export async function countCode(
-  store: RedisStore,
-  { sub, familyId }: Pick<GrantRecord, 'sub' | 'familyId'>,
-  now: number,
-): Promise<void> {
-  const key = `code:of:{${sub}}`;
-  const oldest = (await runScript(store, 'count code', list, [key], [familyId, now])) as FamilyId[];
-  for (const each of oldest) {
-    const [code] = grantKeys(each);
-    await runScript(store, 'drop code', dropUnused, [code], []);
-  }
 }
 
 // A family never gets a second code; its own key outlives the used code's.
@@ -137,21 +104,23 @@ end`;
 
 // A used code revokes its family (R10.2): whether there was one, and who used the code.
 const revokeReplayed = `${revoke}
-local used = redis.call('HGET', KEYS[1], 'used')
-if used and redis.call('HGET', KEYS[1], 'hash') == ARGV[1] then
-  return {revoke('code_replayed', ARGV[2], ARGV[3]), used}
+local hash, used, by = unpack(redis.call('HMGET', KEYS[1], 'hash', 'used', 'used_by'))
+if used and hash == ARGV[1] then
+  return {revoke('code_replayed', ARGV[2], ARGV[3]), used, by}
 end`;
 
 // Uses the code and starts the family in one step (R9.3); concurrent exchanges find the mark and are replays (R10.2).
-// An existing family is left as it is.
+// An existing family is left as it is. The code is written anew: a hash that once held a long value stays unpacked.
 const exchange = script(`${revokeReplayed}
-if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] or redis.call('EXISTS', KEYS[2]) == 1 then
+if hash ~= ARGV[1] or redis.call('EXISTS', KEYS[2]) == 1 then
   return {0}
 end
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[4]) then return -1 end
-redis.call('HSET', KEYS[1], 'used', ARGV[3] .. ' ' .. ARGV[2])
-redis.call('EXPIRE', KEYS[1], redis.call('TTL', KEYS[1]) + ARGV[5])
-redis.call('HSET', KEYS[2], unpack(ARGV, 7))
+local memory = redis.call('TTL', KEYS[1]) + ARGV[5]
+redis.call('DEL', KEYS[1])
+redis.call('HSET', KEYS[1], unpack(ARGV, 8, 7 + ARGV[7]))
+redis.call('EXPIRE', KEYS[1], memory)
+redis.call('HSET', KEYS[2], unpack(ARGV, 8 + ARGV[7]))
 redis.call('EXPIRE', KEYS[2], ARGV[6])
 return 1`);
 
@@ -169,13 +138,15 @@ export async function exchangeCode(
   'exchanged' | 'gone' | { readonly revoked: boolean; readonly usedBy: EarlierRequest | undefined }
 > {
   const lifetimes = [leastTtl(code, latest), usedCodeMemory, familyLifetime];
-  const values = [code.hash, next.requestId, next.issuedAt, ...lifetimes, ...familyFields(code, next)];
+  const used = usedCodeFields(code, next);
+  const fields = [used.length, ...used, ...familyFields(code, next)];
+  const values = [code.hash, next.requestId, next.issuedAt, ...lifetimes, ...fields];
   const keys = grantKeys(code.familyId);
   const answer = inTime(await runReplicated(store, 'exchange authorization code', exchange, keys, values));
   if (answer === 1) return 'exchanged';
-  const [revoked, used] = answer as [number?, string?];
-  if (used === undefined) return 'gone';
-  return { revoked: revoked === 1, usedBy: toEarlier(used) };
+  const [revoked, at, by] = answer as [number?, string?, string?];
+  if (at === undefined) return 'gone';
+  return { revoked: revoked === 1, usedBy: toEarlier(at, by) };
 }
 
 const replay = script(`${revokeReplayed}

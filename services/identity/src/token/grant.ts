@@ -15,12 +15,13 @@ import { formatScope, intersection, type Scope } from '../clients/scope.ts';
 import type { ConductLog } from '../conduct/counters.ts';
 import type { ClientId, RandomBytes } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
-import { type EarlierRequest, Refusal, refusedAs } from '../refusals/reasons.ts';
+import { type EarlierRequest, Refusal, type RefusedGrant, refusedAs } from '../refusals/reasons.ts';
 import type { RequestLog } from '../request-log.ts';
 import { formatToken, hashSecret, newSecret, type PresentedToken, sameHash } from '../secrets.ts';
 import type { ReasonOf } from '../security-events.ts';
 import { isLoginValid, whyLoginEnded } from '../users/user.ts';
 import type { PresentedCredentials } from './client-authentication.ts';
+import type { FamilyBound } from './family-bound.ts';
 import {
   type GrantRecord,
   type NextToken,
@@ -44,6 +45,7 @@ export interface TokenDeps extends RequestLog {
   /** `secretHash`: SHA-256 in hex. Returns at once. */
   readonly onSecretUsed: (clientId: ClientId, secretHash: string) => void;
   readonly conduct: ConductLog;
+  readonly families: Omit<FamilyBound, 'flush'>;
 }
 
 /** After one form-decoding; empty is absent. */
@@ -93,7 +95,7 @@ export function refusedGrant(
   event: GrantRefused,
   reason: ReasonOf<GrantRefused>,
   client: ClientId,
-  record?: Omit<GrantRecord, 'hash'>,
+  record?: RefusedGrant,
   earlier?: EarlierRequest,
 ): Refusal {
   return refusedAs({ event, client, sub: record?.sub, reason }, { grant: record, earlier });
@@ -116,7 +118,8 @@ export function whyRefused(
   clientId: ClientId,
 ): Refusal {
   if (presented === undefined) return refusedGrant(event, 'malformed', clientId);
-  if (record === undefined) return refusedGrant(event, 'not_known', clientId);
+  if (record === undefined)
+    return refusedGrant(event, 'not_known', clientId, { familyId: presented.familyId });
   if (record.clientId !== clientId) return refusedGrant(event, 'foreign', clientId, record);
   if (!('hash' in record)) return refusedGrant(event, 'revoked', clientId, record, record.revocation);
   if (sameHash(presented.hash, record.hash)) return refusedGrant(event, 'expired', clientId, record);
@@ -178,7 +181,7 @@ export async function issueTokens(
 
 /** Ends a grant whose login or consent is no longer valid (R13.2, R13.3, R13.5). */
 async function requireValidGrant(
-  { redis, now, requestId, onSecurityEvent }: TokenDeps,
+  { redis, families, now, requestId, onSecurityEvent }: TokenDeps,
   record: GrantRecord,
   status: GrantStatus | undefined,
   refused: GrantRefused,
@@ -190,6 +193,7 @@ async function requireValidGrant(
   const reason = withdrawn ? 'consent_withdrawn' : whyLoginEnded(status);
   const at = status?.withdrawnAt ?? status?.disabledAt ?? status?.signedOutAt;
   const earlier: Revocation | undefined = at == null ? undefined : { requestId: '', at, revoked: reason };
+  families.revoke(record);
   await deleteGrant(redis, record, earlier ?? { requestId: requestId(), at: now(), revoked: reason });
   onSecurityEvent({ event: 'grant.revoked', client, sub, reason });
   throw refusedGrant(refused, reason, client, record, earlier);

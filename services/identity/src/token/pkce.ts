@@ -37,9 +37,18 @@ export function verifyChallenge(
   return matchesChallenge(bound, verifier);
 }
 
+/** Matches the same verifier. */
+export function asS256({ challenge, method }: PkceChallenge): PkceChallenge {
+  return method === 'S256' ? { challenge, method } : { challenge: s256(challenge), method: 'S256' };
+}
+
+function s256(verifier: string): string {
+  return hash('sha256', verifier, 'base64url');
+}
+
 /** Constant time. */
 export function matchesChallenge(bound: PkceChallenge | undefined, verifier: string): boolean {
   if (bound === undefined) return verifier === '';
-  const presented = bound.method === 'plain' ? verifier : hash('sha256', verifier, 'base64url');
+  const presented = bound.method === 'plain' ? verifier : s256(verifier);
   return sameText(presented, bound.challenge);
 }
