@@ -29,7 +29,6 @@ export async function startCourseExchange(
   const { discovery, partner } = caller;
   const { authorization } = basic(partner);
   const browser = openUserAgent(origin);
-  const { refresh_token } = await caller.newTokens();
   const of = async (about: string) => {
     const user = await openCaller(stack, about);
     const { access_token } = await user.newTokens();
@@ -51,7 +50,11 @@ export async function startCourseExchange(
     stack,
     pids: services.map((service) => stack.processes?.[service] ?? 0),
     make: async (grant, count) => {
-      if (grant === 'refresh') return cloneFamilies(`${stack.redis}`, refresh_token, count);
+      if (grant === 'refresh') {
+        // Exchanges may have ended an earlier one.
+        const { refresh_token } = await caller.newTokens(browser);
+        return cloneFamilies(`${stack.redis}`, refresh_token, count);
+      }
       const { code = '' } = await caller.codeForm(browser);
       return cloneFamilies(`${stack.redis}`, code, count, 'code');
     },
