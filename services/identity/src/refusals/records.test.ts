@@ -5,7 +5,7 @@ import { createRefusalQueue } from './records.ts';
 
 const logger = createLogger('identity', 'error', () => {});
 
-test('who names a client takes nothing from networks that have shown its secret, and one network a quarter', async () => {
+test('who names a client takes nothing from networks that have shown its secret, one network a quarter, and none the first of another', async () => {
   let now = 0;
   const kept = new Map<string, number>();
   const { record, learnNetwork, flush } = createRefusalQueue({
@@ -37,10 +37,10 @@ test('who names a client takes nothing from networks that have shown its secret,
   learnNetwork('one', own);
   learnNetwork('two', ofAnother);
   claim('flood', 1_000, () => '192.0.2.0/24');
-  claim('many', 1_000, apart);
+  claim('many', 2_000, (n) => apart(n % 500));
   claim('partner', 1, () => own);
-  claim('of another', 1, () => ofAnother);
-  expect(await counts()).toEqual({ flood: 25, many: 75, partner: 1 });
+  claim('of another', 3, () => ofAnother);
+  expect(await counts()).toEqual({ flood: 25, many: 500 + 76, partner: 1, 'of another': 1 });
   claim('partner', 1_000, () => own);
   expect(await counts()).toMatchObject({ partner: 100 });
 
@@ -50,8 +50,8 @@ test('who names a client takes nothing from networks that have shown its secret,
   learnNetwork('one', ofAnother);
   now = 60_000;
   kept.clear();
-  claim('many', 200, (n) => `10.1.${n}.0/24`);
+  claim('many', 2_000, (n) => `10.1.${n % 1_000}.0/24`);
   claim('forgotten', 1, () => apart(0));
   claim('partner', 1, () => own);
-  expect(await counts()).toEqual({ many: 100, partner: 1 });
+  expect(await counts()).toEqual({ many: 1_000 + 100, partner: 1 });
 });

@@ -34,8 +34,8 @@ export interface RefusalQueueDeps {
  * from others, and of all others together. Who merely names a client takes nothing from its own backend.
  */
 const quotas = { secret: 1_000, bearer: 100, known: 100, claimed: 100, neither: 500 };
-/** Of `claimed`, by one network: the client's users have others. */
-const mostOfNetwork = 25;
+/** Of `claimed`, by one network: the client's users have others. The first comes beside the quota, from so many networks. */
+const [mostOfNetwork, mostNetworks] = [25, 1_000];
 /** Of a client; the longest unused goes. */
 const mostKnownNetworks = 16;
 /** Queued records: bounded so that neither one client nor strangers can take them all. */
@@ -72,7 +72,12 @@ export function createRefusalQueue({ write, now, logger }: RefusalQueueDeps) {
     const current = Math.floor(at / 60_000);
     if (current !== minute) taken.clear();
     minute = current;
-    if (kind === 'claimed' && !take(`${clientId} in ${network}`, mostOfNetwork)) return false;
+    if (kind === 'claimed') {
+      const own = `${clientId} in ${network}`;
+      const isFirst = !taken.has(own);
+      if (!take(own, mostOfNetwork)) return false;
+      if (isFirst && take(`first ${clientId}`, mostNetworks)) return true;
+    }
     return take(`${kind} ${clientId}`, quotas[kind]);
   };
 
