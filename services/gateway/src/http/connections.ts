@@ -2,6 +2,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from '@course-exchange/runtime/process/logger';
+import { stopwatch } from '@course-exchange/runtime/process/metrics';
 import type { FastifyInstance } from 'fastify';
 import { createPace } from './pace.ts';
 import { createPipelines } from './pipeline.ts';
@@ -48,7 +49,7 @@ export function limitConnections(app: FastifyInstance, logger: Logger) {
   };
   const [begin] = server.listeners('request') as RequestListener[];
   if (begin === undefined) throw new Error('The framework does not listen to requests.');
-  const [openPipeline, keepPace] = [createPipelines(begin), createPace()];
+  const [openPipeline, keepPace] = [createPipelines(begin), createPace(stopwatch())];
   server.maxConnections = maxConnections;
   server.on('drop', makeRoom).on('connection', (socket: Socket) => {
     makeRoom();

@@ -5,74 +5,101 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createPace } from './pace.ts';
 
-const readInTurn = 128;
+/** Milliseconds of a turn, and connections that it begins with. */
+const [mostInTurn, openInTurn] = [20, 64];
 
-/** Connections of one network. */
-function open(count: number, pace = createPace()) {
+/** Connections of one network, and one of another. */
+async function open(count: number) {
+  let time = 0;
+  const keepPace = createPace(() => time);
   const sockets = Array.from({ length: count }, () => new Socket());
-  const onRequests = sockets.map((socket) => pace('10.0.1', socket));
-  /** What a connection sends: so many requests. */
-  const send = (nth: number, requests: number) => {
-    for (let left = requests; left > 0; left -= 1) onRequests[nth]?.();
+  const other = new Socket();
+  keepPace('10.0.2', other);
+  const onRequests = sockets.map((socket) => keepPace('10.0.1', socket));
+  /** Two requests of a connection, the first of which takes so many milliseconds. */
+  const send = (nth: number, ms: number) => {
+    onRequests[nth]?.();
+    time += ms;
+    onRequests[nth]?.();
   };
   const paused = () => sockets.flatMap((socket, nth) => (socket.isPaused() ? [nth] : []));
-  return { sockets, send, paused, pace };
+  /** One more of another network. */
+  const accept = () => void keepPace('10.0.3', new Socket());
+  // A turn in which none comes.
+  send(0, 0);
+  await nextTurn();
+  const pass = (ms: number) => {
+    time += ms;
+  };
+  return { sockets, other, send, paused, accept, pass };
 }
 
-test('after 128 requests none of the network is read until the next turn, and another network is', async () => {
-  const { send, paused, pace } = open(3);
-  const other = new Socket();
-  pace('10.0.2', other);
-  send(0, readInTurn - 1);
+test('after 20 ms none of the network is read until the next turn, and another network is', async () => {
+  const { other, send, paused } = await open(3);
+  send(0, mostInTurn - 1);
   expect(paused()).toEqual([]);
   send(1, 1);
   expect(paused()).toEqual([0, 1, 2]);
   expect(other.isPaused()).toBe(false);
   await nextTurn();
   expect(paused()).toEqual([]);
-  send(2, readInTurn - 1);
-  await nextTurn();
-  send(2, readInTurn - 1);
+  // Each turn has its time.
+  for (let turns = 0; turns < 3; turns += 1) {
+    send(2, mostInTurn - 1);
+    await nextTurn();
+  }
   expect(paused()).toEqual([]);
 });
 
 test('who has sent nothing yet comes before who has', async () => {
-  const { send, paused } = open(readInTurn + 10);
-  send(0, readInTurn);
+  const { send, paused } = await open(openInTurn + 3);
+  send(0, mostInTurn);
   await nextTurn();
-  // The ten that sent first come last, and of 128 that are read in this turn two use it up.
-  expect(paused()).toEqual(
-    [...Array(10).keys()].map((nth) => (nth === 0 ? 0 : readInTurn + nth)).sort((a, b) => a - b),
-  );
-  send(1, readInTurn / 2);
-  send(2, readInTurn / 2);
+  expect(paused()).toEqual([0, openInTurn + 1, openInTurn + 2]);
+  // Of 64 that are open two use up the turn: the others come first in the next one, then those that were not.
+  send(1, mostInTurn / 2);
+  send(2, mostInTurn / 2);
   await nextTurn();
-  expect(paused()).not.toContain(3);
-  expect(paused()).toEqual(expect.arrayContaining([1, 2]));
+  expect(paused()).toEqual([0, 1, 2]);
 });
 
 test('a connection that is paused for a body which nobody reads stays paused', async () => {
-  const { sockets, send, paused } = open(2);
+  const { sockets, send, paused } = await open(2);
   sockets[1]?.pause();
-  send(0, readInTurn);
+  send(0, mostInTurn);
   await nextTurn();
   expect(paused()).toEqual([1]);
   // So does one that is paused during its turn.
   sockets[1]?.resume();
-  send(0, readInTurn);
+  send(0, mostInTurn);
   await nextTurn();
   sockets[1]?.pause();
-  send(0, readInTurn);
+  send(0, mostInTurn);
   await nextTurn();
   expect(paused()).toEqual([1]);
 });
 
 test('a connection that is gone is not read any more', async () => {
-  const { sockets, send } = open(2);
-  send(0, readInTurn);
+  const { sockets, send } = await open(2);
+  send(0, mostInTurn);
   const [, gone] = sockets;
   gone?.destroy();
   await once(gone as Socket, 'close');
   await nextTurn();
   expect(gone?.isPaused()).toBe(true);
+});
+
+test('while connections come, held ones wait for them, 250 ms at most', async () => {
+  const { send, paused, accept, pass } = await open(2);
+  send(0, mostInTurn);
+  for (let turns = 0; turns < 3; turns += 1) {
+    accept();
+    pass(50);
+    await nextTurn();
+    expect(paused()).toEqual([0, 1]);
+  }
+  accept();
+  pass(100);
+  await nextTurn();
+  expect(paused()).toEqual([]);
 });

@@ -1,8 +1,13 @@
-// Reads of a network some requests in a turn of the event loop, so that a burst from it keeps no other waiting (R14.11).
+// Reads the requests of a network for some time in a turn of the event loop, so that a burst from it keeps no other waiting
+// (R14.11).
 import type { Socket } from 'node:net';
 
-/** Requests of a network read in a turn, some 25 ms of work. Honest clients rarely send as many at once. */
-const readInTurn = 128;
+/** Milliseconds of a turn: some 100 requests once their code is compiled, and few before. */
+const mostInTurn = 20;
+/** Connections that a turn begins with. */
+const openInTurn = 64;
+/** Node accepts one connection in a turn. While some come, those that are held wait for so many milliseconds at most. */
+const mostAccepting = 250;
 
 interface Network {
   /** Connections that are read as usual, the one that sent a request last at the end. */
@@ -10,13 +15,16 @@ interface Network {
   /** Those that wait for a turn, the next one first, and of them those that are read in this one. */
   readonly held: Set<Socket>;
   open: readonly Socket[];
-  /** Requests in this turn. */
-  read: number;
+  /** Since when requests are read in this turn; none have come yet if undefined. */
+  since: number | undefined;
 }
 
-export function createPace() {
+/** `now`: milliseconds on any clock. */
+export function createPace(now: () => number) {
   const networks = new Map<string, Network>();
   const due = new Set<Network>();
+  let isAccepting = false;
+  let openedAt = now();
 
   const untilNextTurn = (network: Network): void => {
     if (due.size === 0) setImmediate(nextTurn);
@@ -25,18 +33,22 @@ export function createPace() {
   const nextTurn = (): void => {
     const turn = [...due];
     due.clear();
+    const most = isAccepting && now() - openedAt < mostAccepting ? 0 : openInTurn;
+    isAccepting = false;
+    if (most > 0) openedAt = now();
     for (const network of turn) {
-      network.read = 0;
+      network.since = undefined;
       release(network, network.open);
-      network.open = [...network.held.values().take(readInTurn)];
+      network.open = [...network.held.values().take(most)];
       for (const socket of network.open) socket.resume();
-      if (network.open.length > 0) untilNextTurn(network);
+      if (network.held.size > 0) untilNextTurn(network);
     }
   };
 
   /** For a new connection from `name`. Call what it returns for each of its requests. */
   return (name: string, socket: Socket): (() => void) => {
-    const network = networks.get(name) ?? { free: new Set(), held: new Set(), open: [], read: 0 };
+    isAccepting = true;
+    const network = networks.get(name) ?? newNetwork();
     networks.set(name, network);
     const { free, held } = network;
     free.add(socket);
@@ -49,11 +61,15 @@ export function createPace() {
       const queue = held.has(socket) ? held : free;
       queue.delete(socket);
       queue.add(socket);
-      network.read += 1;
+      network.since ??= now();
       untilNextTurn(network);
-      if (network.read % readInTurn === 0) hold(network);
+      if (now() - network.since >= mostInTurn) hold(network);
     };
   };
+}
+
+function newNetwork(): Network {
+  return { free: new Set(), held: new Set(), open: [], since: undefined };
 }
 
 function release({ free, held }: Network, sockets: readonly Socket[]): void {
