@@ -52,7 +52,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   faults: { alone: true, needs: ['redis', 'openssl'] },
   containers: { setup: ['containers'], own: 'own-containers', alone: true, needs: ['openssl'] },
   observability: { timeoutMs: 600_000, alone: true, needs: ['redis', 'prometheus', 'promtool', 'helm'] },
-  cluster: { setup: ['cluster'], timeoutMs: 600_000, needs: ['openssl'] },
+  cluster: { setup: ['cluster'], alone: true, timeoutMs: 600_000, needs: ['openssl'] },
 };
 
 const order = Object.keys(suites);
