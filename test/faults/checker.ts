@@ -74,14 +74,16 @@ export function check(history: History, since = 0): readonly Violation[] {
   ];
 }
 
-/** What fails beyond the number that a row allows in all. */
+/** What fails beyond the number that a row allows in all, and no other row without a number may have caused. */
 function checkNumber(
   outage: Outage,
   operations: readonly Operation[],
   { met, isStalled }: Surroundings,
 ): readonly Violation[] {
+  const isIts = (causes: readonly Outage[]) =>
+    causes.includes(outage) && causes.every(({ row }) => row.mostFailures !== undefined);
   const failed = operations.filter(
-    (one) => one.answer === 'unavailable' && !isStalled(one) && met(one).includes(outage),
+    (one) => one.answer === 'unavailable' && !isStalled(one) && isIts(met(one)),
   );
   return failed
     .slice(outage.row.mostFailures ?? failed.length)
