@@ -13,20 +13,23 @@ beforeAll(async () => {
 });
 afterAll(() => system?.stop());
 
-/** Sends `pipelined` on each of 1,000 connections from 127.0.1.1 at once, and reads what comes until it is ended. */
+/** Sends `pipelined` on each of 1,000 connections from 127.0.1.1, on 500 of them at once and on 500 as they open, until it is ended. */
 const attack = `
   const [port, pipelined] = process.argv.slice(1);
   const { connect } = require('node:net');
   const { once } = require('node:events');
+  const open = async () => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.1.1' });
+    socket.on('error', () => {}).resume();
+    await once(socket, 'connect');
+    return socket;
+  };
   (async () => {
     const sockets = [];
-    for (let nth = 0; nth < 1000; nth += 1) {
-      const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.1.1' });
-      sockets.push(socket.on('error', () => {}).resume());
-      await once(socket, 'connect');
-    }
-    for (const socket of sockets) socket.write(pipelined);
+    while (sockets.length < 500) sockets.push(await open());
     console.log('sent');
+    for (const socket of sockets) socket.write(pipelined);
+    for (let left = 500; left > 0; left -= 1) (await open()).write(pipelined);
   })()`;
 
 const discovery = '/.well-known/openid-configuration';

@@ -8,6 +8,8 @@ import { createPace } from './pace.ts';
 /** Milliseconds of a turn, and connections that it begins with. */
 const [mostInTurn, openInTurn] = [20, 64];
 
+const afterTick = () => new Promise(process.nextTick);
+
 /** Connections of one network, and one of another. */
 async function open(count: number) {
   let time = 0;
@@ -25,13 +27,20 @@ async function open(count: number) {
   const paused = () => sockets.flatMap((socket, nth) => (socket.isPaused() ? [nth] : []));
   /** One more of another network. */
   const accept = () => void keepPace('10.0.3', new Socket());
+  /** One more of the network, which flows after a tick, as a server's does. */
+  const acceptOwn = () => {
+    const socket = new Socket();
+    process.nextTick(() => socket.resume());
+    keepPace('10.0.1', socket);
+    return socket;
+  };
   // A turn in which none comes.
   send(0, 0);
   await nextTurn();
   const pass = (ms: number) => {
     time += ms;
   };
-  return { sockets, other, send, paused, accept, pass };
+  return { sockets, other, send, paused, accept, acceptOwn, pass };
 }
 
 test('after 20 ms none of the network is read until the next turn, and another network is', async () => {
@@ -87,6 +96,30 @@ test('a connection that is gone is not read any more', async () => {
   await once(gone as Socket, 'close');
   await nextTurn();
   expect(gone?.isPaused()).toBe(true);
+});
+
+test('a connection that comes while its network is held waits as well', async () => {
+  const { send, acceptOwn, pass } = await open(1);
+  const before = acceptOwn();
+  await afterTick();
+  expect(before.isPaused()).toBe(false);
+  send(0, mostInTurn);
+  const after = acceptOwn();
+  await afterTick();
+  expect(after.isPaused()).toBe(true);
+  pass(250);
+  await nextTurn();
+  expect(after.isPaused()).toBe(false);
+});
+
+test('while connections come a turn does not end', async () => {
+  const { send, paused, accept } = await open(2);
+  for (let iterations = 0; iterations < 2; iterations += 1) {
+    accept();
+    send(0, mostInTurn / 2);
+    await nextTurn();
+  }
+  expect(paused()).toEqual([0, 1]);
 });
 
 test('while connections come, held ones wait for them, 250 ms at most', async () => {

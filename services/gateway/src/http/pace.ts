@@ -1,12 +1,12 @@
-// Reads the requests of a network for some time in a turn of the event loop, so that a burst from it keeps no other waiting
-// (R14.11).
+// Reads the requests of a network for some time in each turn, so that a burst from it keeps no other waiting (R14.11). A turn
+// is an iteration of the event loop, or several while connections wait to be accepted.
 import type { Socket } from 'node:net';
 
 /** Milliseconds of a turn: some 100 requests once their code is compiled, and few before. */
 const mostInTurn = 20;
 /** Connections that a turn begins with. */
 const openInTurn = 64;
-/** Node accepts one connection in a turn. While some come, those that are held wait for so many milliseconds at most. */
+/** Node accepts one connection in an iteration of its event loop. While some come no new turn begins, for so many milliseconds. */
 const mostAccepting = 250;
 
 interface Network {
@@ -31,15 +31,16 @@ export function createPace(now: () => number) {
     due.add(network);
   };
   const nextTurn = (): void => {
+    const waits = isAccepting && now() - openedAt < mostAccepting;
+    isAccepting = false;
+    if (waits) return void setImmediate(nextTurn);
+    openedAt = now();
     const turn = [...due];
     due.clear();
-    const most = isAccepting && now() - openedAt < mostAccepting ? 0 : openInTurn;
-    isAccepting = false;
-    if (most > 0) openedAt = now();
     for (const network of turn) {
       network.since = undefined;
       release(network, network.open);
-      network.open = [...network.held.values().take(most)];
+      network.open = [...network.held.values().take(openInTurn)];
       for (const socket of network.open) socket.resume();
       if (network.held.size > 0) untilNextTurn(network);
     }
@@ -51,7 +52,12 @@ export function createPace(now: () => number) {
     const network = networks.get(name) ?? newNetwork();
     networks.set(name, network);
     const { free, held } = network;
-    free.add(socket);
+    if (held.size === 0) free.add(socket);
+    else {
+      // Its first requests would otherwise be read before the next connection is accepted. Node resumes it in a tick.
+      held.add(socket);
+      process.nextTick(() => socket.pause());
+    }
     socket.once('close', () => {
       free.delete(socket);
       held.delete(socket);
