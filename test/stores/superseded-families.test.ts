@@ -4,7 +4,7 @@ import type { ClientId } from '../../services/identity/src/ids.ts';
 import { explain } from '../../services/identity/src/refusals/explanation.ts';
 import type { RefusalRecord } from '../../services/identity/src/refusals/reasons.ts';
 import { findRefusals } from '../../services/identity/src/refusals/records.ts';
-import { cleanRefusals, insertRefusals } from '../../services/identity/src/refusals/refusal-table.ts';
+import { insertRefusals } from '../../services/identity/src/refusals/refusal-table.ts';
 import {
   cleanSupersededFamilies,
   type EndedFamily,
@@ -75,7 +75,7 @@ test('records outlive each refusal that they explain, and go with the refusals; 
   );
   // Twice the same: the first one stays.
   await insertSupersededFamilies(database, [ended('13.9', now)]);
-  await cleanRefusals(database);
+  await cleanSupersededFamilies(database);
   const left = async () =>
     (await sql('select family_hash from superseded_families order by at')).map(
       ({ family_hash }) => family_hash,

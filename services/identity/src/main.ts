@@ -40,7 +40,11 @@ import { redisTarget } from './redis/settings.ts';
 import type { RefusalRecord } from './refusals/reasons.ts';
 import { createRefusalQueue, keepCleaning } from './refusals/records.ts';
 import { cleanRefusals, insertRefusals } from './refusals/refusal-table.ts';
-import { type EndedFamily, insertSupersededFamilies } from './refusals/superseded-table.ts';
+import {
+  cleanSupersededFamilies,
+  type EndedFamily,
+  insertSupersededFamilies,
+} from './refusals/superseded-table.ts';
 import { createRequestLog } from './request-log.ts';
 import { pooled } from './secrets.ts';
 import { createFamilyBound } from './token/family-bound.ts';
@@ -79,7 +83,8 @@ async function main(config: IdentityConfig): Promise<void> {
   });
   const polling = new AbortController();
   void pollKeys(keys, logger, polling.signal);
-  const clean = () => Promise.all([cleanRefusals(database), deleteOldConduct(database)]);
+  const clean = () =>
+    Promise.all([cleanRefusals(database), cleanSupersededFamilies(database), deleteOldConduct(database)]);
   void keepCleaning(clean, logger, polling.signal);
 
   const schemaVersion = newestMigration(join(import.meta.dirname, '../migrations'));

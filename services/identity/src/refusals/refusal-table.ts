@@ -1,7 +1,6 @@
 // Table `refusals`: identity_rw writes and cleans, operators read, joined with `superseded_families`.
 import { allRows, milliseconds, onlyRow, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { RefusalRecord } from './reasons.ts';
-import { cleanSupersededFamilies } from './superseded-table.ts';
 
 const insert = allRows<never, [json: string]>(
   'record refusals',
@@ -45,17 +44,14 @@ const deleteExcess = deletion(
       select max(position) from refusals where client_authenticated = $1) order by position`,
 );
 
-/**
- * Deletes records older than seven days, then the oldest beyond `most`, and old superseded families. Returns how many. Safe in several processes at
- * once.
- */
+/** Deletes records older than seven days, then the oldest beyond `most`. Returns how many. Safe in several processes at once. */
 export async function cleanRefusals(queries: Queries, most = mostRefusals): Promise<number> {
   const statements = [
     [deleteOld, []],
     [deleteExcess, [true, -most.clients]],
     [deleteExcess, [false, -most.strangers]],
   ] as const;
-  let cleaned = await cleanSupersededFamilies(queries);
+  let cleaned = 0;
   for (const [deleteSome, values] of statements) {
     let gone: number;
     do {
