@@ -2,7 +2,7 @@
 import { CommanderError } from '@commander-js/extra-typings';
 import { withArgumentsApart } from './cli/arguments.ts';
 import { type CommandContext, runActions } from './cli/command.ts';
-import { type ConnectionDeps, openServices, toCliError } from './connection/connection.ts';
+import { type ConnectionDeps, openServices, toCliError } from './connection/services.ts';
 import { CliError, type Exit, exitCodes, usageError } from './output/errors.ts';
 import { jsonText } from './output/result.ts';
 import { confirm, paint, sanitize, type Terminal } from './output/terminal.ts';

@@ -7,11 +7,11 @@ import {
 } from '@course-exchange/proto/operator/v1/consent';
 import { type CommandContext, newCommand, newGroup, withAction } from './cli/command.ts';
 import { given } from './cli/options.ts';
-import { pagesOf } from './connection/connection.ts';
+import { pagesOf } from './connection/services.ts';
 import { usageError } from './output/errors.ts';
 import { changeResult } from './output/result.ts';
 import { type Columns, table } from './output/table.ts';
-import { userNamed } from './user/user.ts';
+import { userNamed } from './user/commands.ts';
 
 export function consentCommand() {
   return newGroup('consent', 'What users granted to clients', [listCommand(), withdrawCommand()]);

@@ -3,16 +3,16 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import project from '../package.json' with { type: 'json' };
 import { auditCommand } from './audit.ts';
 import { newCommand } from './cli/command.ts';
-import { clientCommand } from './client/client.ts';
+import { clientCommand } from './client/commands.ts';
 import { completionCommand } from './completion.ts';
 import { consentCommand } from './consent.ts';
-import { designsCommand } from './designs/designs.ts';
+import { designsCommand } from './designs/commands.ts';
 import { keyCommand } from './key.ts';
 import { paint, type Terminal } from './output/terminal.ts';
 import { explainCommand, refusalsCommand } from './refusals.ts';
 import { restoreCommand } from './restore.ts';
 import { statusCommand } from './status.ts';
-import { userCommand } from './user/user.ts';
+import { userCommand } from './user/commands.ts';
 
 export function createProgram(): CommandUnknownOpts {
   const program = newCommand('partnerctl', {

@@ -9,7 +9,7 @@ import {
 } from '@course-exchange/proto/operator/v1/refusal';
 import { type CommandContext, newCommand, newGroup, withAction } from './cli/command.ts';
 import { countOption, given, timeOption } from './cli/options.ts';
-import { pagesOf } from './connection/connection.ts';
+import { pagesOf } from './connection/services.ts';
 import { CliError, usageError } from './output/errors.ts';
 import { enumName } from './output/result.ts';
 import { type Columns, fields, table } from './output/table.ts';

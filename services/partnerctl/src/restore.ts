@@ -11,7 +11,7 @@ import {
 } from '@course-exchange/proto/operator/v1/restore';
 import * as z from 'zod';
 import { newCommand, newGroup, withAction } from './cli/command.ts';
-import { importContent } from './files/files.ts';
+import { importContent } from './files/named-files.ts';
 import { type Content, lineBlocks, readLine, requireNdjson } from './files/ndjson.ts';
 import { usageError } from './output/errors.ts';
 import { changeResult } from './output/result.ts';

@@ -1,6 +1,6 @@
 // A command: its help with examples, and its context.
 import { Command, type CommandUnknownOpts, type OptionValues } from '@commander-js/extra-typings';
-import type { Services } from '../connection/connection.ts';
+import type { Services } from '../connection/services.ts';
 import { usageError } from '../output/errors.ts';
 import type { Result } from '../output/result.ts';
 import { paint, type Terminal } from '../output/terminal.ts';

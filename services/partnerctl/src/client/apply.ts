@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { ClientService, PlannedAction, type PlannedClient } from '@course-exchange/proto/operator/v1/client';
 import { type CommandContext, newCommand, withAction } from '../cli/command.ts';
 import { noteOption } from '../cli/options.ts';
-import { readTextFile, replaceFile, requireWritable } from '../files/files.ts';
+import { readTextFile, replaceFile, requireWritable } from '../files/named-files.ts';
 import { changesText, type Result } from '../output/result.ts';
 import { sanitize } from '../output/terminal.ts';
 import { readDeclarations, writeDeclarations } from './registration-file.ts';

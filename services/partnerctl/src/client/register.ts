@@ -10,8 +10,8 @@ import {
 } from '@course-exchange/proto/operator/v1/client';
 import { type CommandContext, newCommand, withAction } from '../cli/command.ts';
 import { durationOption, given, noteOption, repeated, versionOption } from '../cli/options.ts';
-import { toCliError } from '../connection/connection.ts';
-import { readTextFile } from '../files/files.ts';
+import { toCliError } from '../connection/services.ts';
+import { readTextFile } from '../files/named-files.ts';
 import { CliError, usageError } from '../output/errors.ts';
 import { changeResult } from '../output/result.ts';
 import { encryptToOption, toFileOption, withHandover } from '../secret/handover.ts';

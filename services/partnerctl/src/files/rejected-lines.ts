@@ -5,7 +5,7 @@ import type { CommandContext } from '../cli/command.ts';
 import { usageError } from '../output/errors.ts';
 import { jsonText, type Result } from '../output/result.ts';
 import { sanitize } from '../output/terminal.ts';
-import { requireWritable } from './files.ts';
+import { requireWritable } from './named-files.ts';
 
 export interface RejectedLine {
   readonly line: number;

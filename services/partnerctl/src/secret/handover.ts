@@ -5,7 +5,7 @@ import { closeSync, fchmodSync, fsyncSync, openSync, unlinkSync, writeFileSync }
 import { resolve } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
 import type { CommandContext } from '../cli/command.ts';
-import { readTextFile } from '../files/files.ts';
+import { readTextFile } from '../files/named-files.ts';
 import { CliError, usageError } from '../output/errors.ts';
 import { type ChangeResponse, changeResult, type Result } from '../output/result.ts';
 import { paint, sanitize } from '../output/terminal.ts';

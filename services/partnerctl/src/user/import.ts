@@ -7,7 +7,7 @@ import { ImportUsersResponseSchema, UserService } from '@course-exchange/proto/o
 import { emailKey } from '@course-exchange/rules/email';
 import * as z from 'zod';
 import { newCommand, withAction } from '../cli/command.ts';
-import { importContent } from '../files/files.ts';
+import { importContent } from '../files/named-files.ts';
 import { type Content, filled, identifyFile, lineBlocks, readLine } from '../files/ndjson.ts';
 import {
   importResult,

@@ -12,7 +12,7 @@ import { ClientService } from '@course-exchange/proto/operator/v1/client';
 import { operatorErrorStatuses } from '@course-exchange/rules/error-codes';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { run, runAgainst } from '../../testing/run.ts';
-import { errorText, openServices, toCliError } from './connection.ts';
+import { errorText, openServices, toCliError } from './services.ts';
 
 async function addressOf(server: Server): Promise<string> {
   onTestFinished(() => void server.close());

@@ -1,7 +1,7 @@
 // `designs`: import over the feed, and the recount of event summaries.
 import { FeedService, type SummaryDifference } from '@course-exchange/proto/feed/v1';
 import { newCommand, newGroup, withAction } from '../cli/command.ts';
-import { importContent } from '../files/files.ts';
+import { importContent } from '../files/named-files.ts';
 import { importResult, rejectedPath, reportRejected } from '../files/rejected-lines.ts';
 import type { Result } from '../output/result.ts';
 import { type Columns, openProgress, table } from '../output/table.ts';

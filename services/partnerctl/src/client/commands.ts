@@ -13,7 +13,7 @@ import { measureVolume } from '../designs/volume.ts';
 import { CliError, usageError } from '../output/errors.ts';
 import { changeResult } from '../output/result.ts';
 import { type Columns, fields, localTime, table } from '../output/table.ts';
-import { clientArgument, isSecretValid, secretCommand, secretTable } from '../secret/secret.ts';
+import { clientArgument, isSecretValid, secretCommand, secretTable } from '../secret/commands.ts';
 import { applyCommand, exportCommand, planCommand } from './apply.ts';
 import { conductCommand } from './conduct.ts';
 import { editCommand, registerCommand } from './register.ts';
