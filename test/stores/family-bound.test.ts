@@ -29,7 +29,7 @@ type Process = TokenDeps & { readonly families: FamilyBound };
 function openProcess(most: number, store: RedisStore = redis): Process {
   const now = () => clock.now;
   const families = openFamilyBound(identity, store, { ...log, most, now });
-  return { ...endpoint.deps, redis: store, families, now, deadline: () => clock.now + 60_000 };
+  return { ...endpoint.deps, redis: store, families, now };
 }
 
 const familyOf = (token: string) => token.slice(0, 22) as FamilyId;
@@ -38,10 +38,8 @@ const listKey = () => `rt:of:{${endpoint.granted.sub}}:${endpoint.granted.client
 
 async function begin(by: Process, requestId = 'exchange'): Promise<string> {
   clock.now += 1;
-  const { refreshToken } = await asRequest(requestId, async () =>
-    exchange(await issue({ scopes: ['email'] }), { by }),
-  );
-  return refreshToken;
+  const work = async () => exchange(await issue({ scopes: ['email'] }), { by });
+  return (await asRequest(requestId, work, clock.now)).refreshToken;
 }
 
 async function beginMany(by: Process, count: number): Promise<readonly string[]> {
@@ -137,7 +135,9 @@ test('families whose codes are replayed are the first to go, and leave why they 
     clock.now += 1;
     replayed.push((await exchange(code, { by })).refreshToken);
     codes.push(code);
-    expect(await asRequest('replay', () => outcomeOf(exchange(code, { by })))).toBe('invalid_grant');
+    expect(await asRequest('replay', () => outcomeOf(exchange(code, { by })), clock.now)).toBe(
+      'invalid_grant',
+    );
     await settled(by);
   }
   expect(await aliveOf([...kept, ...replayed])).toEqual(kept);

@@ -22,7 +22,7 @@ import {
   hashPassword,
 } from '../../services/identity/src/login/password.ts';
 import { listPasswordForms } from '../../services/identity/src/users/user-table.ts';
-import { addUser, keyEncryptionKey, redirectUri, useEndpoint } from './identity-grant.ts';
+import { addUser, type Endpoint, keyEncryptionKey, redirectUri, useEndpoint } from './identity-grant.ts';
 
 export type FlowDeps = Parameters<typeof createAuthorizationHandlers>[0];
 
@@ -55,13 +55,14 @@ const plainRequest = {
  * The authorization endpoint for the tests of a file. Before each test, `partner` and `person` are new and the clock shows
  * the present.
  */
-export async function useAuthorization(connections = 1, log: Partial<FlowDeps> = {}) {
+export async function useAuthorization(connections = 1, log: Partial<Endpoint['deps'] & FlowDeps> = {}) {
   const endpoint = await useEndpoint(connections, log);
   const { identity, redis, stores, exchange, refresh, request, issue } = endpoint;
   const clock = { now: Date.now() };
   const hashingQueue = createHashingQueue({ concurrency: 2, waiting: 100, longestWaitMs: 60_000 });
   const deps: FlowDeps = {
     ...endpoint.deps,
+    conduct: { ...endpoint.deps.conduct, onRequest: () => {} },
     ...log,
     now: () => clock.now,
     // As many looks as the service takes at what another holds, over a longer time: fifty racers are slow on a slow machine.

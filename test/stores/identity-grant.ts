@@ -70,10 +70,11 @@ export async function addConsent(
   return consentId;
 }
 
-/** What differs from a good request: its fields, the client that sends it, and the process that answers. */
+/** What differs from a good request. `leftMs`: its caller waits so long; wants `carryContextAcrossAwaits`. */
 interface Presented {
   readonly as?: Partner;
   readonly by?: TokenDeps | undefined;
+  readonly leftMs?: number;
   readonly [field: string]: unknown;
 }
 
@@ -99,26 +100,26 @@ export async function openEndpoint(
     needed: ['RS256', 'ES256'],
   });
   await keys.refresh();
-  const requestLog = {
-    ...createRequestLog(silent, new Secret(Buffer.alloc(32))),
-    ...log,
-  };
+  const requestLog = { ...createRequestLog(silent, new Secret(Buffer.alloc(32))), ...log };
   const families = openFamilyBound(identity, redis, requestLog);
   const deps: TokenDeps = {
     ...{ database, redis, families },
     tokens: { keys, issuer: 'https://id.example', algorithm: 'ES256' },
     now: Date.now,
-    deadline: () => Date.now() + 60_000,
     randomBytes,
     onSecretUsed: () => {},
-    conduct: { onRequest: () => {}, onGranted: () => {}, onRefused: () => {} },
+    conduct: { onGranted: () => {}, onRefused: () => {} },
     ...requestLog,
   };
 
   const held = await addGrant(identity);
   /** A request with these fields alone, its client authenticated in the body. */
-  const request = ({ as = held.partner, by = deps, ...fields }: Presented): Promise<TokenResponse> =>
-    exchangeToken(by, { ...noFields, clientId: as.clientId, clientSecret: as.secret, ...fields });
+  const request = ({ as = held.partner, by = deps, leftMs, ...fields }: Presented) => {
+    const asked = { ...noFields, clientId: as.clientId, clientSecret: as.secret, ...fields };
+    if (leftMs === undefined) return exchangeToken(by, asked);
+    const call = withCall(ROOT_CONTEXT, 'request', by.now() + leftMs);
+    return context.with(call, () => exchangeToken(by, asked));
+  };
   return Object.assign(held, {
     deps,
     /** A code as the authorization endpoint issues it; what the partner receives. */
@@ -150,8 +151,8 @@ export async function outcomeOf(request: Promise<TokenResponse>): Promise<string
 }
 
 /** `work` as the request of this id; wants `carryContextAcrossAwaits`. */
-export function asRequest<T>(requestId: string, work: () => Promise<T>): Promise<T> {
-  return context.with(withCall(ROOT_CONTEXT, requestId, Date.now() + 60_000), work);
+export function asRequest<T>(requestId: string, work: () => Promise<T>, now = Date.now()): Promise<T> {
+  return context.with(withCall(ROOT_CONTEXT, requestId, now + 60_000), work);
 }
 
 /** Reason and earlier request of a refusal, and why that one revoked the family; it was a moment ago. */

@@ -160,35 +160,34 @@ test('a sign-out in the same millisecond as the login kills the grant, also one 
 });
 
 /** Its clock is stopped; the caller waits for this many milliseconds more. */
-function withTimeLeft(leftMs: number): TokenDeps {
+function withTimeLeft(leftMs: number, changes: Partial<RedisStore> = {}) {
   const time = Date.now();
-  return { ...endpoint.deps, now: () => time, deadline: () => time + leftMs };
+  return { by: { ...endpoint.deps, now: () => time, redis: { ...redis, ...changes } }, leftMs };
 }
 
 /** The same, and each command waits on its way. */
-function slowly(by: TokenDeps, waitMs: number): TokenDeps {
-  const run: TokenDeps['redis']['run'] = async (...operation) => {
+function slowly({ by, leftMs }: Late, waitMs: number) {
+  const run: RedisStore['run'] = async (...operation) => {
     await sleep(waitMs);
     return redis.run(...operation);
   };
-  return { ...by, redis: { ...by.redis, run } };
+  return { by: { ...by, redis: { ...by.redis, run } }, leftMs };
 }
 
+type Late = ReturnType<typeof withTimeLeft>;
+
 /** The same, while a replica is to confirm. */
-const replicated = (leftMs: number): TokenDeps => ({
-  ...withTimeLeft(leftMs),
-  redis: { ...redis, replicas: createReplicas(1) },
-});
-const impatient = () => ({ ...withTimeLeft(10_000), redis: { ...redis, commandTimeoutMs: 350 } });
+const replicated = (leftMs: number) => withTimeLeft(leftMs, { replicas: createReplicas(1) });
+const impatient = () => withTimeLeft(10_000, { commandTimeoutMs: 350 });
 
 async function grantOf(kind: string) {
   const code = await issue();
-  if (kind === 'a code') return (by: TokenDeps) => outcomeOf(exchange(code, { by }));
+  if (kind === 'a code') return (late: Late) => outcomeOf(exchange(code, late));
   const { refreshToken } = await exchange(code);
-  return (by: TokenDeps) => outcomeOf(refresh(refreshToken, { by }));
+  return (late: Late) => outcomeOf(refresh(refreshToken, late));
 }
 
-const tooLate: readonly (readonly [string, () => TokenDeps])[] = [
+const tooLate: readonly (readonly [string, () => Late])[] = [
   ['with less than 300 ms left', () => withTimeLeft(299)],
   ['for a caller whose time is over', () => withTimeLeft(-1)],
   ['with less left than replicas may take', () => replicated(799)],

@@ -19,7 +19,6 @@ import { postgresAccess } from '@course-exchange/runtime/postgres/settings';
 import { serveHealth } from '@course-exchange/runtime/process/health';
 import { startProcess, stopOnSignal } from '@course-exchange/runtime/process/lifecycle';
 import { createLogger, type Logger, logText } from '@course-exchange/runtime/process/logger';
-import { currentCall } from '@course-exchange/runtime/process/request-context';
 import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import { createInteractionSeal } from './authorize/interaction-store.ts';
 import { createAuthorizationHandlers } from './authorize/rpc.ts';
@@ -113,7 +112,6 @@ async function main(config: IdentityConfig): Promise<void> {
     ...common,
     families,
     database: pipelined,
-    deadline: () => currentCall().deadline,
     onSecretUsed: createSecretUse({ database, now, logger }),
   };
   const concurrency = config.LOGIN_HASHING_CONCURRENCY;

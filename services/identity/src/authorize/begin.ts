@@ -1,8 +1,8 @@
 // Starts an authorization request: refused directly, answered by redirect, or shown as an interaction.
 import type { Client } from '../clients/client.ts';
 import { findClient } from '../clients/client-table.ts';
-import type { ConductLog } from '../conduct/counters.ts';
 import { findConsent } from '../consents/consent-table.ts';
+import type { ClientId } from '../ids.ts';
 import { hashSecret, newSecret } from '../secrets.ts';
 import { readIdTokenHint, type TokenIssuer } from '../token/jwt.ts';
 import { issueCode } from './finish.ts';
@@ -32,7 +32,7 @@ import { findSignedIn, type StepDeps } from './signed-in-user.ts';
 
 export interface BeginDeps extends StepDeps {
   readonly tokens: TokenIssuer;
-  readonly conduct: ConductLog;
+  readonly conduct: { readonly onRequest: (clientId: ClientId) => void };
 }
 
 interface ReceivedRequest {

@@ -29,9 +29,7 @@ interface SeenGrant {
   readonly record: Partial<AuthorizationCode> | undefined;
 }
 
-/** Each returns at once. `clientId` is authenticated; that of `onRequest` is registered. */
-export type ConductLog = Omit<ReturnType<typeof createConductCounters>, 'flush'>;
-
+/** What it returns returns at once. `clientId` is authenticated; that of `onRequest` is registered. */
 export function createConductCounters({ database, now, logger }: CountersDeps) {
   const counted = new Map<string, ActCount>();
   const refused = new Map<ClientId, Set<string>>();

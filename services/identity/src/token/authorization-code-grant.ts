@@ -2,12 +2,15 @@
 import { Refusal } from '../refusals/reasons.ts';
 import { parseToken } from '../secrets.ts';
 import {
-  type Grant,
-  issueTokens,
+  type CurrentStatus,
+  type LoadedGrant,
+  latestConsumption,
+  prepareTokens,
   refusedGrant,
   requireOwn,
   type TokenDeps,
   type TokenRequest,
+  type TokenResponse,
 } from './grant.ts';
 import { type AuthorizationCode, isRedirectUriOf } from './grant-record.ts';
 import { exchangeCode, readAuthorizationCode, revokeOnReplay } from './grant-store.ts';
@@ -15,33 +18,36 @@ import { checkVerifierForm, matchesChallenge, verifyChallenge } from './pkce.ts'
 
 const refused = 'code.refused';
 
-export const authorizationCodeGrant: Grant<AuthorizationCode> = {
-  load: async ({ redis, now }, request) => {
-    const presented = parseToken(request.code);
-    return { presented, record: presented && (await readAuthorizationCode(redis, presented.familyId, now)) };
-  },
-  issue: async (deps, request, loaded, status) => {
-    checkParameters(request);
-    const { clientId } = status.client;
-    const code = requireOwn(refused, loaded, clientId);
-    if (code.used) throw await refuseReplay(deps, code, request);
-    if (code.redirectUri !== request.redirectUri) throw refusedGrant(refused, 'redirect_uri', clientId, code);
-    if (!verifyChallenge(code.pkce, request.codeVerifier, code))
-      throw refusedGrant(refused, 'verifier', clientId, code);
-    return issueTokens(deps, code, status, {
-      refused,
-      scopes: code.scopes,
-      idToken: code,
-      // As granted: a scope that is approved again returns (R13.8).
-      consume: async (next, latest) => {
-        const outcome = await exchangeCode(deps.redis, code, next, latest);
-        if (outcome === 'exchanged') return deps.families.begin(code, next);
-        if (outcome === 'gone') throw refusedGrant(refused, 'not_known', clientId, code);
-        throw replayed(deps, { ...code, ...outcome }, outcome.revoked);
-      },
-    });
-  },
-};
+export async function loadCode(
+  { redis, now }: TokenDeps,
+  code: string,
+): Promise<LoadedGrant<AuthorizationCode>> {
+  const presented = parseToken(code);
+  return { presented, record: presented && (await readAuthorizationCode(redis, presented.familyId, now)) };
+}
+
+export async function redeemCode(
+  deps: TokenDeps,
+  request: TokenRequest,
+  loaded: LoadedGrant<AuthorizationCode>,
+  status: CurrentStatus,
+): Promise<TokenResponse> {
+  checkParameters(request);
+  const { clientId } = status.client;
+  const code = requireOwn(refused, loaded, clientId);
+  if (code.used) throw await refuseReplay(deps, code, request);
+  if (code.redirectUri !== request.redirectUri) throw refusedGrant(refused, 'redirect_uri', clientId, code);
+  if (!verifyChallenge(code.pkce, request.codeVerifier, code))
+    throw refusedGrant(refused, 'verifier', clientId, code);
+  const wanted = { refused, scopes: code.scopes, idToken: code } as const;
+  const { next, response } = await prepareTokens(deps, code, status, wanted);
+  // The family has the scopes as granted: one that is approved again returns (R13.8).
+  const outcome = await exchangeCode(deps.redis, code, next, latestConsumption(deps));
+  if (outcome === 'gone') throw refusedGrant(refused, 'not_known', clientId, code);
+  if (outcome !== 'exchanged') throw replayed(deps, { ...code, ...outcome }, outcome.revoked);
+  deps.families.begin(code, next);
+  return response;
+}
 
 function checkParameters({ code, redirectUri, codeVerifier }: TokenRequest): void {
   if (code === '' || redirectUri === '') throw new Refusal('code or redirect_uri missing');

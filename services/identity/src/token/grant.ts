@@ -3,16 +3,16 @@
 //   authorization_code  code valid → consumed; a refresh family begins
 //   refresh_token       token active → consumed; its successor takes its place
 //
-// Both have two phases. `load` only reads, since the client is authenticated first (R8) and one statement answers for
-// client and grant together. `issue` checks, signs, then consumes in one atomic step, so no crash consumes a grant
-// whose tokens were never made (R9).
+// Both are read first, since the client is authenticated before they are judged (R8) and one statement answers for client
+// and grant together. Then tokens are prepared: the grant is checked and they are signed. One atomic step consumes it
+// last, so no crash consumes a grant whose tokens were never made (R9).
 
 import { tokenLifetime } from '@course-exchange/rules/access-token';
 import { timeBudget } from '@course-exchange/rules/time-budget';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { Overloaded } from '@course-exchange/runtime/process/errors';
+import { currentCall } from '@course-exchange/runtime/process/request-context';
 import { formatScope, intersection, type Scope } from '../clients/scope.ts';
-import type { ConductLog } from '../conduct/counters.ts';
 import type { ClientId, RandomBytes } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
 import { type EarlierRequest, Refusal, type RefusedGrant, refusedAs } from '../refusals/reasons.ts';
@@ -39,12 +39,10 @@ export interface TokenDeps extends RequestLog {
   readonly redis: RedisStore;
   readonly tokens: TokenIssuer;
   readonly now: () => number;
-  /** The caller's, milliseconds since the epoch. */
-  readonly deadline: () => number;
   readonly randomBytes: RandomBytes;
   /** `secretHash`: SHA-256 in hex. Returns at once. */
   readonly onSecretUsed: (clientId: ClientId, secretHash: string) => void;
-  readonly conduct: ConductLog;
+  readonly conduct: GrantObserver;
   readonly families: Omit<FamilyBound, 'flush'>;
 }
 
@@ -69,24 +67,20 @@ export interface TokenResponse {
   readonly idToken?: string;
 }
 
-export interface LoadedGrant<Loaded extends GrantRecord> {
+/** As read, before the request changes it. */
+export interface LoadedGrant<Loaded extends GrantRecord = GrantRecord> {
   readonly presented: PresentedToken | undefined;
   readonly record: Read<Loaded> | RevokedFamily | undefined;
 }
 
-interface CurrentStatus extends LoadedStatus {
-  readonly client: ClientStatus;
+/** Is told what became of a grant that an authenticated client presented. Its methods return at once. */
+interface GrantObserver {
+  readonly onGranted: (clientId: ClientId, grant: LoadedGrant) => void;
+  readonly onRefused: (clientId: ClientId, grant: LoadedGrant, error: unknown) => void;
 }
 
-export interface Grant<Loaded extends GrantRecord> {
-  /** Changes nothing. */
-  readonly load: (deps: TokenDeps, request: TokenRequest) => Promise<LoadedGrant<Loaded>>;
-  readonly issue: (
-    deps: TokenDeps,
-    request: TokenRequest,
-    loaded: LoadedGrant<Loaded>,
-    status: CurrentStatus,
-  ) => Promise<TokenResponse>;
+export interface CurrentStatus extends LoadedStatus {
+  readonly client: ClientStatus;
 }
 
 type GrantRefused = 'code.refused' | 'refresh_token.refused';
@@ -101,7 +95,7 @@ export function refusedGrant(
   return refusedAs({ event, client, sub: record?.sub, reason }, { grant: record, earlier });
 }
 
-/** If its current secret was presented and it is this client's. Changes nothing (R11.1). */
+/** The grant, if its current secret was presented and it is this client's. Changes nothing (R11.1). */
 export function requireOwn<Loaded extends GrantRecord>(
   event: GrantRefused,
   { presented, record }: LoadedGrant<Loaded>,
@@ -114,7 +108,7 @@ export function requireOwn<Loaded extends GrantRecord>(
 
 export function whyRefused(
   event: GrantRefused,
-  { presented, record }: LoadedGrant<GrantRecord>,
+  { presented, record }: LoadedGrant,
   clientId: ClientId,
 ): Refusal {
   if (presented === undefined) return refusedGrant(event, 'malformed', clientId);
@@ -127,19 +121,9 @@ export function whyRefused(
   return refusedGrant(event, reason, clientId, record, replacementOf(record, presented.hash));
 }
 
-interface Issue {
-  readonly refused: GrantRefused;
-  /** The access token's, before they are limited to those approved. */
-  readonly scopes: readonly Scope[];
-  /** Only if `openid` is granted. */
-  readonly idToken?: IdTokenRequest;
-  /** Throws when another request came first, or after `latest`. */
-  readonly consume: (next: NextToken, latest: number) => Promise<void>;
-}
-
-/** Milliseconds since the epoch. A later answer might not arrive, and the partner would lose its token. */
-function latestConsumption({ now, deadline, redis }: TokenDeps): number {
-  const answerable = deadline() - redis.replicas.confirmationMs;
+/** Milliseconds since the epoch. The response to a later one might not arrive, and the partner would lose its token. */
+export function latestConsumption({ now, redis }: TokenDeps): number {
+  const answerable = currentCall().deadline - redis.replicas.confirmationMs;
   return Math.min(answerable, now() + redis.commandTimeoutMs) - timeBudget.wayBack;
 }
 
@@ -148,12 +132,24 @@ export function requireTimeToConsume(deps: TokenDeps): void {
   if (deps.now() > latestConsumption(deps)) throw new Overloaded('too late to consume a grant');
 }
 
-export async function issueTokens(
+interface Wanted {
+  readonly refused: GrantRefused;
+  /** The access token's, before they are limited to those approved. */
+  readonly scopes: readonly Scope[];
+  /** An ID token is made only if `openid` is granted. */
+  readonly idToken?: IdTokenRequest;
+}
+
+/**
+ * The response, for when `next` has taken the place of the grant's secret. Changes nothing, but deletes a dead grant. Throws
+ * `temporarily_unavailable` when it is too late to consume the grant.
+ */
+export async function prepareTokens(
   deps: TokenDeps,
   record: GrantRecord,
   status: CurrentStatus,
-  { refused, scopes: requested, idToken: idTokenRequest, consume }: Issue,
-): Promise<TokenResponse> {
+  { refused, scopes: requested, idToken: idTokenRequest }: Wanted,
+): Promise<{ readonly next: NextToken; readonly response: TokenResponse }> {
   const { familyId, sub, clientId } = record;
   const user = await requireValidGrant(deps, record, status.grant, refused);
   const scopes = intersection(requested, status.client.scopes);
@@ -168,15 +164,14 @@ export async function issueTokens(
   ]);
   const secret = newSecret(deps.randomBytes);
   requireTimeToConsume(deps);
-  const next = { hash: hashSecret(secret), issuedAt: now, requestId: deps.requestId() };
-  await consume(next, latestConsumption(deps));
-  return {
+  const response = {
     accessToken,
     refreshToken: formatToken(familyId, secret),
     expiresIn: tokenLifetime,
     scope: formatScope(scopes),
     ...(idToken === undefined ? {} : { idToken }),
   };
+  return { next: { hash: hashSecret(secret), issuedAt: now, requestId: deps.requestId() }, response };
 }
 
 /** Ends a grant whose login or consent is no longer valid (R13.2, R13.3, R13.5). */
