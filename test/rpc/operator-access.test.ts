@@ -14,8 +14,8 @@ import { createLogger } from '@course-exchange/runtime/process/logger';
 import { Secret } from '@course-exchange/runtime/process/secret';
 import { ConfigurationError } from '@course-exchange/runtime/process/settings';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import type { AdminContext } from '../../services/identity/src/admin/context.ts';
 import { createClientHandlers } from '../../services/identity/src/clients/rpc.ts';
+import type { OperatorContext } from '../../services/identity/src/operator-port.ts';
 import { refusalOf } from '../support/grpc-client.ts';
 import { createAuthority, type Issued } from './certificate-authority.ts';
 
@@ -50,7 +50,7 @@ afterEach(async () => {
 
 /** Serves DescribeInstallation, which needs no store. */
 async function serve(port: PrivatePort): Promise<number> {
-  const context = { issuer: 'https://id.example', environment: 'test' } as AdminContext;
+  const context = { issuer: 'https://id.example', environment: 'test' } as OperatorContext;
   const served = await serveRpc({
     ...privateListener(port, silent),
     services: [bindService(ClientService, createClientHandlers(context))],

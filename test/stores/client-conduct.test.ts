@@ -9,7 +9,7 @@ import { deleteOldConduct } from '../../services/identity/src/conduct/conduct-ta
 import { createConductCounters, getConduct } from '../../services/identity/src/conduct/counters.ts';
 import { answerOf, useAuthorization } from './identity-authorization.ts';
 import { addConsent, addPartner, outcomeOf } from './identity-grant.ts';
-import { openAdminContext } from './operator-context.ts';
+import { openOperatorContext } from './operator-context.ts';
 
 carryContextAcrossAwaits();
 const logger = createLogger('identity', 'error', () => {});
@@ -29,7 +29,7 @@ const conduct = createConductCounters({
 });
 const flow = await useAuthorization(1, { conduct, now });
 const { identity, begin, newSession, exchange, refresh, issue, request } = flow;
-const admin = openAdminContext(identity);
+const admin = openOperatorContext(identity);
 
 let clientId: typeof flow.partner.clientId;
 let session: string;

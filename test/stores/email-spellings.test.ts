@@ -4,10 +4,10 @@ import { getAccount } from '../../services/identity/src/users/admin.ts';
 import { importUsers } from '../../services/identity/src/users/import.ts';
 import { listSharedEmails, refoldUsers } from '../../services/identity/src/users/refold.ts';
 import { accepted, useAuthorization, wrongPassword } from './identity-authorization.ts';
-import { anna, dry, newImportRecord, openAdminContext, refusalOf } from './operator-context.ts';
+import { anna, dry, newImportRecord, openOperatorContext, refusalOf } from './operator-context.ts';
 
 const { identity, addPerson, beginForm, logIn } = await useAuthorization();
-const context = openAdminContext(identity);
+const context = openOperatorContext(identity);
 let count = 0;
 /** An address of a local part and a domain that no other test has. */
 function address(local: string, domain: string): string {

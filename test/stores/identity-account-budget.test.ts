@@ -22,7 +22,7 @@ import {
   useAuthorization,
   wrongPassword,
 } from './identity-authorization.ts';
-import { anna, dry, openAdminContext } from './operator-context.ts';
+import { anna, dry, openOperatorContext } from './operator-context.ts';
 import { serverOf } from './redis-servers.ts';
 
 const flow = await useAuthorization();
@@ -109,7 +109,9 @@ test('an attack of an hour has few guesses; its owner waits in a new place, logs
   const own = '198.51.100.20';
   for (let nth = 0; nth < accountThreshold + 3; nth += 1) await fail(1, flow.person, () => own);
   await fail(6, { email: 'somebody@example.org' }, () => own);
-  const context = openAdminContext(flow.identity, { clearFailedLogins: () => clearFailures(redis, account) });
+  const context = openOperatorContext(flow.identity, {
+    clearFailedLogins: () => clearFailures(redis, account),
+  });
   await unthrottleUser(context, dry, flow.person);
   expect(await logIn(form)).toMatchObject(throttled);
   const { changes } = await unthrottleUser(context, anna, flow.person);

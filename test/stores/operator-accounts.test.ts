@@ -14,9 +14,9 @@ import {
 import { importUsers } from '../../services/identity/src/users/import.ts';
 import { everySub } from '../../services/identity/src/users/user-table.ts';
 import { addConsent, addPartner, addUser, openEndpoint, outcomeOf, useRedis } from './identity-grant.ts';
-import { anna, dry, refusalOf, useAdminContext } from './operator-context.ts';
+import { anna, dry, refusalOf, useOperatorContext } from './operator-context.ts';
 
-const { identity, context } = await useAdminContext();
+const { identity, context } = await useOperatorContext();
 const [redis] = await useRedis();
 
 async function grant() {

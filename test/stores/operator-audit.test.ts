@@ -4,10 +4,10 @@ import { followAudit, listAudit, readAuditHead, verifyAudit } from '@course-exch
 import { expect, test } from 'vitest';
 import { auditedTransaction } from '../../services/identity/src/admin/context.ts';
 import { registerClient } from '../../services/identity/src/clients/admin.ts';
-import { anna, bert, newRegistration, useAdminContext } from './operator-context.ts';
+import { anna, bert, newRegistration, useOperatorContext } from './operator-context.ts';
 import type { IdentityDatabase } from './postgres.ts';
 
-const { identity, context } = await useAdminContext();
+const { identity, context } = await useOperatorContext();
 const register = (request = anna, registration = newRegistration()) =>
   registerClient(context, request, { registration, firstSecret: undefined });
 const all = { afterSequence: 0, limit: 1_000, newest: false };

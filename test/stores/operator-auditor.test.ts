@@ -4,9 +4,9 @@ import { createAuditHandlers } from '@course-exchange/runtime/audit/rpc';
 import type { IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
 import { expect, test } from 'vitest';
 import { createClientHandlers } from '../../services/identity/src/clients/rpc.ts';
-import { newRegistration, useAdminContext } from './operator-context.ts';
+import { newRegistration, useOperatorContext } from './operator-context.ts';
 
-const { identity, context, register } = await useAdminContext();
+const { identity, context, register } = await useOperatorContext();
 const clients = createClientHandlers(context);
 const asked = <Request>(fields: object) => fields as Request;
 const callBy = (subject?: object) =>

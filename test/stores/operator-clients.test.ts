@@ -8,9 +8,16 @@ import { addSecret, listSecrets, retireSecret } from '../../services/identity/sr
 import { createSecretUse } from '../../services/identity/src/clients/secret-table.ts';
 import { authenticateClient } from '../../services/identity/src/token/client-authentication.ts';
 import { loadGrantStatus } from '../../services/identity/src/token/grant-status-table.ts';
-import { anna, declaredSet, dry, newRegistration, refusalOf, useAdminContext } from './operator-context.ts';
+import {
+  anna,
+  declaredSet,
+  dry,
+  newRegistration,
+  refusalOf,
+  useOperatorContext,
+} from './operator-context.ts';
 
-const { identity, context, register, activeClient } = await useAdminContext();
+const { identity, context, register, activeClient } = await useOperatorContext();
 const audited = async () => Number((await identity.sql('select count(*) from audit_log'))[0]?.count);
 
 test('a client id with a NUL is refused: no text in Postgres holds one', async () => {

@@ -1,7 +1,7 @@
 // The operator's side on a real database, as its own role; what its tests share.
 import { createHash, randomBytes } from 'node:crypto';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
-import type { AdminContext, AdminRequest, Fields } from '../../services/identity/src/admin/context.ts';
+import type { AdminRequest, Fields } from '../../services/identity/src/admin/context.ts';
 import {
   editClient,
   getClient,
@@ -14,14 +14,15 @@ import type { ApprovalState } from '../../services/identity/src/clients/client.t
 import type { ClientRegistration } from '../../services/identity/src/clients/client-registration.ts';
 import type { ClientId } from '../../services/identity/src/ids.ts';
 import { createFormCheck, createHashingQueue } from '../../services/identity/src/login/password.ts';
-import type { ImportRecord } from '../../services/identity/src/users/import.ts';
+import type { OperatorContext } from '../../services/identity/src/operator-port.ts';
+import type { ImportRecord } from '../../services/identity/src/users/import-record.ts';
 import { keyEncryptionKey } from './identity-grant.ts';
 import { type IdentityDatabase, useIdentityDatabase } from './postgres.ts';
 
-export function openAdminContext(
+export function openOperatorContext(
   { operator }: Pick<IdentityDatabase, 'operator'>,
-  over: Partial<AdminContext> = {},
-): AdminContext {
+  over: Partial<OperatorContext> = {},
+): OperatorContext {
   return {
     database: operator,
     now: Date.now,
@@ -44,9 +45,9 @@ export function openAdminContext(
 }
 
 /** The operator's side for the tests of this file, and what many of them do with a client. */
-export async function useAdminContext() {
+export async function useOperatorContext() {
   const identity = await useIdentityDatabase();
-  const context = openAdminContext(identity);
+  const context = openOperatorContext(identity);
   const register = (registration = newRegistration()) =>
     registerClient(context, anna, { registration, firstSecret: { expiresIn: null } });
   const approve = (clientId: string, state: ApprovalState, of = context, confirmedVolume?: Fields) =>
@@ -75,12 +76,12 @@ export const other = 'https://partner.example/other';
 export const figures = { users: 3, events: 4, designs: 5 };
 export const inProduction = (uris: readonly string[]) => ({ redirectUris: { test: [], production: uris } });
 
-/** As `useAdminContext`, with an installation of the environment production on the same database. */
+/** As `useOperatorContext`, with an installation of the environment production on the same database. */
 export async function useProduction() {
-  const admin = await useAdminContext();
+  const admin = await useOperatorContext();
   const { identity, approve } = admin;
   const withoutVersion: string[] = [];
-  const production = openAdminContext(identity, {
+  const production = openOperatorContext(identity, {
     environment: 'production',
     onUnversionedApproval: (clientId, actor) => withoutVersion.push(`${actor} ${clientId}`),
   });

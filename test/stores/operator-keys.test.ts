@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { Secret } from '@course-exchange/runtime/process/secret';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { AdminContext } from '../../services/identity/src/admin/context.ts';
 import {
   activateKey,
   readKeys,
@@ -14,17 +13,18 @@ import {
 import { insertFirstKey, listPublishedKeys } from '../../services/identity/src/keys/key-table.ts';
 import { generateSigningKey } from '../../services/identity/src/keys/private-key.ts';
 import { createKeyRing } from '../../services/identity/src/keys/ring.ts';
+import type { OperatorContext } from '../../services/identity/src/operator-port.ts';
 import { type Endpoint, keyEncryptionKey, openEndpoint, useRedis } from './identity-grant.ts';
-import { anna, bert, dry, openAdminContext, refusalOf } from './operator-context.ts';
+import { anna, bert, dry, openOperatorContext, refusalOf } from './operator-context.ts';
 import { type IdentityDatabase, openIdentityDatabase } from './postgres.ts';
 
 const [redis] = await useRedis();
 let identity: IdentityDatabase;
-let context: AdminContext;
+let context: OperatorContext;
 
 beforeEach(async () => {
   identity = await openIdentityDatabase();
-  context = openAdminContext(identity);
+  context = openOperatorContext(identity);
   for (const algorithm of ['RS256', 'ES256'] as const)
     await insertFirstKey(
       identity.owner,
@@ -162,14 +162,14 @@ test('keys under a new key-encryption key: pods with both keys sign before, duri
       encryptionKeys,
       needed: ['RS256', 'ES256'],
     });
-  const both = openAdminContext(identity, {
+  const both = openOperatorContext(identity, {
     keyEncryptionKey: fresh,
     previousKeyEncryptionKey: keyEncryptionKey,
   });
   const withBoth = pod(fresh, keyEncryptionKey);
   await withBoth.refresh();
   expect(withBoth.problem()).toBeUndefined();
-  const lone = openAdminContext(identity, { keyEncryptionKey: fresh });
+  const lone = openOperatorContext(identity, { keyEncryptionKey: fresh });
   expect((await refusalOf(reencryptKeys(lone, anna))).code).toBe('refused');
   expect((await reencryptKeys(both, dry)).result).toEqual({ reencrypted: 2, alreadyCurrent: 0 });
   expect((await reencryptKeys(both, anna)).result).toEqual({ reencrypted: 2, alreadyCurrent: 0 });

@@ -7,9 +7,9 @@ import {
   registerClient,
 } from '../../services/identity/src/clients/admin.ts';
 import { applyClients, exportClients } from '../../services/identity/src/clients/apply.ts';
-import { anna, dry, newRegistration, refusalOf, useAdminContext } from './operator-context.ts';
+import { anna, dry, newRegistration, refusalOf, useOperatorContext } from './operator-context.ts';
 
-const { identity, context, register } = await useAdminContext();
+const { identity, context, register } = await useOperatorContext();
 
 test('names that look alike are marked for both clients, also before one is registered', async () => {
   const known = newRegistration({ name: 'Paddock Planner' });

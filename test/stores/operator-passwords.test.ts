@@ -4,7 +4,6 @@ import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { unavailable } from '@course-exchange/runtime/process/errors';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { expect, test, vi } from 'vitest';
-import type { AdminContext } from '../../services/identity/src/admin/context.ts';
 import { renewPasswordHash } from '../../services/identity/src/login/credentials.ts';
 import {
   createHashingQueue,
@@ -14,17 +13,19 @@ import {
   needsRehash,
 } from '../../services/identity/src/login/password.ts';
 import { createFormReport } from '../../services/identity/src/login/unverifiable-forms.ts';
+import type { OperatorContext } from '../../services/identity/src/operator-port.ts';
 import { getAccount } from '../../services/identity/src/users/admin.ts';
-import { type ImportRecord, importUsers } from '../../services/identity/src/users/import.ts';
+import { importUsers } from '../../services/identity/src/users/import.ts';
+import type { ImportRecord } from '../../services/identity/src/users/import-record.ts';
 import {
   type PasswordHash,
   passwordForm,
   passwordHashText,
 } from '../../services/identity/src/users/password-hash.ts';
 import { findUserByEmail, listPasswordForms } from '../../services/identity/src/users/user-table.ts';
-import { anna, newImportRecord as record, refusalOf, useAdminContext } from './operator-context.ts';
+import { anna, newImportRecord as record, refusalOf, useOperatorContext } from './operator-context.ts';
 
-const { identity, context } = await useAdminContext();
+const { identity, context } = await useOperatorContext();
 
 const password = 'Hindernis 7 – Oxer';
 /** Base64 as passlib writes it. */
@@ -159,7 +160,7 @@ test('a password that another import replaces while the forms are checked is no 
   const [one, other] = [`$2b$06$${'e'.repeat(53)}`, `$2b$07$${'e'.repeat(53)}`];
   const user = record({ passwordHash: one });
   await importUsers(context, anna, [user]);
-  const database: AdminContext['database'] = {
+  const database: OperatorContext['database'] = {
     ...context.database,
     query: async <Row>(...asked: Parameters<Queries['query']>) => {
       const rows = await context.database.query<Row>(...asked);

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { getAccount } from '../../services/identity/src/users/admin.ts';
 import { importUsers } from '../../services/identity/src/users/import.ts';
-import { anna, newImportRecord as record, useAdminContext } from './operator-context.ts';
+import { anna, newImportRecord as record, useOperatorContext } from './operator-context.ts';
 
-const { identity, context } = await useAdminContext();
+const { identity, context } = await useOperatorContext();
 
 test('an import sent again changes nothing, and what changed is updated', async () => {
   const records = Array.from({ length: 1_000 }, () => record());

@@ -13,9 +13,9 @@ import { createAuditHandlers } from '@course-exchange/runtime/audit/rpc';
 import type { IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
 import { beforeAll, expect, test } from 'vitest';
 import { createRestoreHandlers } from '../../services/identity/src/restore/rpc.ts';
-import { useAdminContext } from './operator-context.ts';
+import { useOperatorContext } from './operator-context.ts';
 
-const { identity, context, activeClient } = await useAdminContext();
+const { identity, context, activeClient } = await useOperatorContext();
 const { fence } = createRestoreHandlers(context);
 const call = { certificate: () => undefined, metadata: () => 'anna' } as unknown as IncomingCall;
 let archive: AuditedTransaction[];

@@ -8,7 +8,7 @@ import {
 import { putUpFence } from '../../services/identity/src/restore/fence.ts';
 import { hashSecret } from '../../services/identity/src/secrets.ts';
 import { useAuthorization } from './identity-authorization.ts';
-import { anna, openAdminContext } from './operator-context.ts';
+import { anna, openOperatorContext } from './operator-context.ts';
 import { serverOf } from './redis-servers.ts';
 
 const { beginForm, deps, identity, redis, signIn } = await useAuthorization();
@@ -24,6 +24,6 @@ test('a session that was signed out after the backup of Redis is dead after the 
   await server.restore(key, 60_000, backup ?? '', 'REPLACE');
   expect(await isSignedIn()).toBe(true);
   const restore = { store: 'redis', trail: undefined, acceptUnknown: false } as const;
-  await putUpFence(openAdminContext(identity), anna, restore);
+  await putUpFence(openOperatorContext(identity), anna, restore);
   expect(await isSignedIn()).toBe(false);
 });

@@ -1,12 +1,12 @@
 // The restore fence: both stores go back to a copy, and nothing that had ended since comes to life (R10.1, R11.2, R13.4).
 import { randomBytes } from 'node:crypto';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import type { AdminContext } from '../../services/identity/src/admin/context.ts';
 import { setActive } from '../../services/identity/src/clients/admin.ts';
 import { resumeSecret, retireSecret } from '../../services/identity/src/clients/secret-admin.ts';
 import { withdrawConsent } from '../../services/identity/src/consents/admin.ts';
 import type { ClientId, Sub } from '../../services/identity/src/ids.ts';
 import { activateKey, retireKey, rotateKeys } from '../../services/identity/src/keys/admin.ts';
+import type { OperatorContext } from '../../services/identity/src/operator-port.ts';
 import { type AuditedTransaction, endingsOf } from '../../services/identity/src/restore/audit-trail.ts';
 import { putUpFence, type Restore } from '../../services/identity/src/restore/fence.ts';
 import { disableUser, enableUser, signOutUser } from '../../services/identity/src/users/admin.ts';
@@ -20,7 +20,7 @@ import {
   outcomeOf,
   useRedis,
 } from './identity-grant.ts';
-import { anna, dry, openAdminContext, refusalOf } from './operator-context.ts';
+import { anna, dry, openOperatorContext, refusalOf } from './operator-context.ts';
 import { type IdentityDatabase, openIdentityDatabase } from './postgres.ts';
 import { serverOf } from './redis-servers.ts';
 
@@ -29,7 +29,7 @@ const tables = 'users clients client_approvals client_secrets consents signing_k
 
 const logged = { isProven: false };
 let identity: IdentityDatabase;
-let context: AdminContext;
+let context: OperatorContext;
 let endpoint: Endpoint;
 let clientId: ClientId;
 let sub: Sub;
@@ -39,7 +39,7 @@ beforeEach(async () => {
   identity = await openIdentityDatabase();
   onTestFinished(identity.close);
   trail = [];
-  context = openAdminContext(identity, {
+  context = openOperatorContext(identity, {
     onAudited: (head, _actor, changes) =>
       void trail.push({ ...head, ...logged, at: Date.now(), endings: endingsOf(changes, context.keyedUser) }),
   });

@@ -14,7 +14,7 @@ import { withdrawConsent } from '../../services/identity/src/consents/admin.ts';
 import type { ClientId } from '../../services/identity/src/ids.ts';
 import { useAuthorization } from './identity-authorization.ts';
 import { addConsent, addUser, hashOf, recordRequests } from './identity-grant.ts';
-import { anna, dry, openAdminContext } from './operator-context.ts';
+import { anna, dry, openOperatorContext } from './operator-context.ts';
 
 const { log, told, refused, counted } = await recordRequests();
 const flow = await useAuthorization(1, log);
@@ -106,7 +106,7 @@ test('tells of a consent once, however often its form is sent [R33.1]', async ()
 
 test('tells of a consent that an operator withdrew, once it is withdrawn [R33.1]', async () => {
   await addConsent(identity, flow.person.sub, client, ['openid']);
-  const context = openAdminContext(identity, { onSecurityEvent: log.onSecurityEvent });
+  const context = openOperatorContext(identity, { onSecurityEvent: log.onSecurityEvent });
   const named = { user: { sub: flow.person.sub }, clientId: client };
   await withdrawConsent(context, dry, named);
   expect(told()).toEqual([]);

@@ -19,10 +19,11 @@ import { bindService, serveRpc } from '@course-exchange/runtime/grpc/server';
 import { openDatabase } from '@course-exchange/runtime/postgres/pool';
 import { postgresAccess } from '@course-exchange/runtime/postgres/settings';
 import { type Logger, logText } from '@course-exchange/runtime/process/logger';
-import type { AdminContext } from './admin/context.ts';
 import { createClientHandlers, createSecretHandlers } from './clients/rpc.ts';
+import type { SecretContext } from './clients/secret-admin.ts';
 import { createConductHandlers } from './conduct/rpc.ts';
 import type { IdentityConfig } from './config.ts';
+import type { ConsentContext } from './consents/admin.ts';
 import { createConsentHandlers } from './consents/rpc.ts';
 import type { RandomBytes } from './ids.ts';
 import { createKeyHandlers } from './keys/rpc.ts';
@@ -33,13 +34,21 @@ import type { RedisStore } from './redis/connect.ts';
 import { createRefusalHandlers } from './refusals/rpc.ts';
 import type { RequestLog } from './request-log.ts';
 import { endingsOf } from './restore/audit-trail.ts';
+import type { FenceContext } from './restore/fence.ts';
 import { createRestoreHandlers } from './restore/rpc.ts';
 import { algorithmsInUse } from './token/jwt.ts';
+import type { ImportContext } from './users/import.ts';
 import { createUserHandlers } from './users/rpc.ts';
 
 const statementTimeoutMs = 15_000;
 /** A batch of users with long names fits. */
 const maxRequestBytes = 4 * 1024 * 1024;
+
+/** What the use cases of all operators' services need. */
+export type OperatorContext = FenceContext &
+  ConsentContext &
+  ImportContext &
+  SecretContext & { readonly issuer: string };
 
 interface OperatorPortDeps {
   readonly requestLog: RequestLog;
@@ -65,7 +74,7 @@ export async function openOperatorPort(
     logger,
   });
   const { keyedUser } = requestLog;
-  const context: AdminContext = {
+  const context: OperatorContext = {
     ...requestLog,
     database,
     randomBytes,
@@ -105,7 +114,7 @@ export async function openOperatorPort(
   };
 }
 
-function operatorServices(context: AdminContext) {
+function operatorServices(context: OperatorContext) {
   return [
     bindService(ClientService, createClientHandlers(context)),
     bindService(SecretService, createSecretHandlers(context)),

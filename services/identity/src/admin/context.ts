@@ -2,12 +2,6 @@
 import { type AppendedHead, type AuditedChange, appendToAudit } from '@course-exchange/runtime/audit/table';
 import type { Database, Queries } from '@course-exchange/runtime/postgres/pool';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
-import type { Environment } from '../clients/client-registration.ts';
-import type { RandomBytes } from '../ids.ts';
-import type { KeyEncryptionKey } from '../keys/private-key.ts';
-import type { SigningAlgorithm } from '../keys/signing-key.ts';
-import type { OnSecurityEvent } from '../security-events.ts';
-import type { PasswordHash } from '../users/password-hash.ts';
 
 /** The restore fence repeats what `ends` something (R33.6), unless a `restores` came later. */
 const effects = {
@@ -45,27 +39,13 @@ export function effectOf(action: string): 'changes' | 'ends' | 'restores' | unde
 
 export const restoringActions = Object.keys(effects).filter((action) => effectOf(action) === 'restores');
 
+/** What each use case needs. A noun's own needs are declared with its use cases. */
 export interface AdminContext {
   /** As role identity_operator. */
   readonly database: Database;
   readonly now: () => number;
-  readonly randomBytes: RandomBytes;
-  readonly issuer: string;
-  readonly environment: Environment;
-  /** Than the one of the client's last edit. */
-  readonly approvalByAnother: boolean;
-  readonly algorithms: readonly SigningAlgorithm[];
-  readonly keyEncryptionKey: KeyEncryptionKey;
-  readonly previousKeyEncryptionKey: KeyEncryptionKey | undefined;
-  readonly pseudonymize: (text: string) => string;
-  readonly keyedUser: (sub: string) => string;
-  /** Whether the verifier computes hashes of this one's form. Throws `temporarily_unavailable` when it cannot tell. */
-  readonly verifiesForm: (hash: PasswordHash) => Promise<boolean>;
-  readonly clearFailedLogins: (email: string) => Promise<void>;
   /** Logs each head of the audit chain, to detect truncation. */
   readonly onAudited: (head: AppendedHead, actor: string, changes: readonly AuditedChange[]) => void;
-  readonly onUnversionedApproval: (clientId: string, actor: string) => void;
-  readonly onSecurityEvent: OnSecurityEvent;
 }
 
 export interface AdminRequest {
@@ -77,14 +57,14 @@ export interface AdminRequest {
 
 export type OperatorChange = AuditedChange & { readonly action: Action };
 
-export interface AdminTransaction extends AdminContext {
+export type AdminTransaction<Context extends AdminContext = AdminContext> = Context & {
   readonly actor: string;
   readonly queries: Queries;
   readonly recordChange: (change: OperatorChange) => void;
-}
+};
 
-export type AdminAction<Asked, T> = (
-  context: AdminContext,
+export type AdminAction<Asked, T, Context extends AdminContext = AdminContext> = (
+  context: Context,
   request: AdminRequest,
   asked: Asked,
 ) => Promise<AdminResult<T>>;
@@ -98,10 +78,10 @@ export interface AdminResult<T> {
 const dryRunEnds = new Error('dry run');
 
 /** Throws the `DetailedFailure` of `work`, `conflict` and `temporarily_unavailable`. */
-export async function auditedTransaction<T>(
-  context: AdminContext,
+export async function auditedTransaction<T, Context extends AdminContext>(
+  context: Context,
   { actor, requestId, dryRun }: AdminRequest,
-  work: (transaction: AdminTransaction) => Promise<T>,
+  work: (transaction: AdminTransaction<Context>) => Promise<T>,
 ): Promise<AdminResult<T>> {
   let dry: AdminResult<T> | undefined;
   try {

@@ -2,7 +2,6 @@
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import {
   type AdminAction,
-  type AdminContext,
   type AdminTransaction,
   auditedTransaction,
   fieldChanges,
@@ -10,7 +9,13 @@ import {
   requireNoProblem,
 } from '../admin/context.ts';
 import { editRegistration } from './approval.ts';
-import { changeClient, type VersionedClient, warnWithoutVersion, writeClient } from './change.ts';
+import {
+  type ChangeContext,
+  changeClient,
+  type VersionedClient,
+  warnWithoutVersion,
+  writeClient,
+} from './change.ts';
 import {
   type ApprovalState,
   activationObstacle,
@@ -20,11 +25,11 @@ import {
 } from './client.ts';
 import { type ClientRegistration, registrationProblems } from './client-registration.ts';
 import { insertClient, readClients } from './client-table.ts';
-import { issueSecret, type PlainSecret, secretLifetimeProblems } from './secret-admin.ts';
-import { type ClientView, requireClient, viewClient, viewClients } from './view.ts';
+import { issueSecret, type PlainSecret, type SecretContext, secretLifetimeProblems } from './secret-admin.ts';
+import { type ClientContext, type ClientView, requireClient, viewClient, viewClients } from './view.ts';
 
 /** Throws `not_found`. */
-export async function getClient(context: AdminContext, clientId: string): Promise<ClientView> {
+export async function getClient(context: ClientContext, clientId: string): Promise<ClientView> {
   const client = await requireClient(context.database, context, clientId);
   return viewClient(context.database, client, context.now());
 }
@@ -35,7 +40,7 @@ interface ClientFilter {
 }
 
 export async function listClients(
-  { database, environment, now }: AdminContext,
+  { database, environment, now }: ClientContext,
   { active, approvalState }: ClientFilter,
 ): Promise<readonly ClientView[]> {
   const clients = (await readClients(database, environment)).filter(
@@ -58,11 +63,11 @@ interface RegisteredWithSecret {
 }
 
 /** The secret leaves only here. Throws `invalid_argument`, `already_exists`. Atomic. */
-export const registerClient: AdminAction<NewClient, RegisteredWithSecret> = async (
-  context,
-  request,
-  { registration, firstSecret },
-) => {
+export const registerClient: AdminAction<
+  NewClient,
+  RegisteredWithSecret,
+  ChangeContext & SecretContext
+> = async (context, request, { registration, firstSecret }) => {
   requireNoProblem([
     ...registrationProblems(registration, context.environment),
     ...(firstSecret ? secretLifetimeProblems(firstSecret.expiresIn) : []),
@@ -80,7 +85,7 @@ export const registerClient: AdminAction<NewClient, RegisteredWithSecret> = asyn
 
 /** Throws `already_exists`. */
 export async function insertDraft(
-  { queries, environment, pseudonymize, recordChange }: AdminTransaction,
+  { queries, environment, pseudonymize, recordChange }: AdminTransaction<ChangeContext>,
   registration: ClientRegistration,
 ): Promise<RegisteredClient> {
   const draft: ClientState = { registration, active: false, approvalState: 'draft' };
@@ -100,7 +105,7 @@ interface Edit {
 }
 
 /** Effective at the next request (R13.8). Throws `invalid_argument`, `not_found`, `conflict`, `refused`. Atomic. */
-export const editClient: AdminAction<Edit, ClientView> = async (
+export const editClient: AdminAction<Edit, ClientView, ChangeContext> = async (
   context,
   request,
   { registration, expectedVersion, note },
@@ -114,11 +119,11 @@ export const editClient: AdminAction<Edit, ClientView> = async (
 };
 
 /** Throws `not_found`, `conflict`, and `refused` when its approval forbids it. Atomic. */
-export const setActive: AdminAction<VersionedClient & { readonly active: boolean }, ClientView> = async (
-  context,
-  request,
-  activation,
-) =>
+export const setActive: AdminAction<
+  VersionedClient & { readonly active: boolean },
+  ClientView,
+  ChangeContext
+> = async (context, request, activation) =>
   changeClient(context, request, activation, (transaction, before) => {
     if (activation.active) warnWithoutVersion(context, request, activation);
     return writeActive(transaction, before, activation.active);
@@ -126,7 +131,7 @@ export const setActive: AdminAction<VersionedClient & { readonly active: boolean
 
 /** Throws `refused`. */
 export function writeActive(
-  transaction: AdminTransaction,
+  transaction: AdminTransaction<ChangeContext>,
   before: RegisteredClient,
   active: boolean,
 ): Promise<RegisteredClient> {

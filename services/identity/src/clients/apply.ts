@@ -2,7 +2,6 @@
 // is deleted, and in production none is approved.
 import type { AuditedChange } from '@course-exchange/runtime/audit/table';
 import {
-  type AdminContext,
   type AdminRequest,
   type AdminTransaction,
   auditedTransaction,
@@ -12,10 +11,11 @@ import {
 } from '../admin/context.ts';
 import { insertDraft, writeActive } from './admin.ts';
 import { approve, editRegistration } from './approval.ts';
-import { requireVersion } from './change.ts';
+import { type ChangeContext, requireVersion } from './change.ts';
 import { type ApprovalState, approvalPath, type RegisteredClient } from './client.ts';
 import { type ClientRegistration, registrationProblems } from './client-registration.ts';
 import { readClients } from './client-table.ts';
+import type { ClientContext } from './view.ts';
 
 export interface Declaration {
   readonly registration: ClientRegistration;
@@ -23,7 +23,7 @@ export interface Declaration {
   readonly active: boolean | undefined;
 }
 
-export async function exportClients(context: AdminContext): Promise<readonly RegisteredClient[]> {
+export async function exportClients(context: ClientContext): Promise<readonly RegisteredClient[]> {
   return readClients(context.database, context.environment);
 }
 
@@ -43,7 +43,7 @@ export interface PlannedClient {
 }
 
 export async function applyClients(
-  context: AdminContext,
+  context: ChangeContext,
   request: AdminRequest,
   { declarations, deactivateUndeclared, note, expectedVersions }: DeclaredSet,
 ): Promise<readonly PlannedClient[]> {
@@ -89,7 +89,7 @@ function actionOf(
 function setProblems(
   declarations: readonly Declaration[],
   present: ReadonlyMap<string, RegisteredClient>,
-  { environment }: AdminContext,
+  { environment }: ClientContext,
 ): string[] {
   const ids = declarations.map(({ registration }) => registration.clientId);
   const twice = new Set(ids.filter((id, index) => ids.indexOf(id) < index));
@@ -116,7 +116,7 @@ function requireVersions(
 }
 
 async function applyOne(
-  transaction: AdminTransaction,
+  transaction: AdminTransaction<ChangeContext>,
   before: RegisteredClient | undefined,
   { registration, approvalState, active }: Declaration,
   note: string,

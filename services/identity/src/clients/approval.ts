@@ -8,7 +8,13 @@ import {
   refused,
   requireNoProblem,
 } from '../admin/context.ts';
-import { changeClient, type VersionedClient, warnWithoutVersion, writeClient } from './change.ts';
+import {
+  type ChangeContext,
+  changeClient,
+  type VersionedClient,
+  warnWithoutVersion,
+  writeClient,
+} from './change.ts';
 import {
   type ApprovalState,
   approvalObstacles,
@@ -32,7 +38,7 @@ interface ApprovalStep {
 }
 
 /** Throws `not_found`, `conflict`, and `refused` with the gaps of the registration. Atomic. */
-export const setApproval: AdminAction<VersionedClient & ApprovalStep, ClientView> = async (
+export const setApproval: AdminAction<VersionedClient & ApprovalStep, ClientView, ChangeContext> = async (
   context,
   request,
   step,
@@ -46,7 +52,7 @@ export const setApproval: AdminAction<VersionedClient & ApprovalStep, ClientView
 };
 
 export async function approve(
-  transaction: AdminTransaction,
+  transaction: AdminTransaction<ChangeContext>,
   before: RegisteredClient,
   { state, note, confirmedVolume, isJustEdited }: ApprovalStep,
 ): Promise<RegisteredClient> {
@@ -71,7 +77,7 @@ export async function approve(
 
 /** Throws `invalid_argument`, and `refused` when it adds to an approved client without a note. */
 export async function editRegistration(
-  transaction: AdminTransaction,
+  transaction: AdminTransaction<ChangeContext>,
   before: RegisteredClient,
   registration: ClientRegistration,
   note: string,
@@ -92,7 +98,7 @@ export async function editRegistration(
 
 /** Who edits approves the result. */
 function requireApprover(
-  { approvalByAnother }: AdminTransaction,
+  { approvalByAnother }: ChangeContext,
   clientId: string,
   added: readonly string[],
   note: string,

@@ -2,7 +2,6 @@
 import type { AuditedChange } from '@course-exchange/runtime/audit/table';
 import {
   type Action,
-  type AdminContext,
   type AdminRequest,
   type AdminResult,
   type AdminTransaction,
@@ -12,7 +11,14 @@ import {
 } from '../admin/context.ts';
 import { type ClientState, clientFields, type RegisteredClient } from './client.ts';
 import { updateClient } from './client-table.ts';
-import { type ClientView, requireClient, viewClient } from './view.ts';
+import { type ClientContext, type ClientView, requireClient, viewClient } from './view.ts';
+
+export interface ChangeContext extends ClientContext {
+  readonly pseudonymize: (text: string) => string;
+  /** Whether another operator approves than the one of the client's last edit. */
+  readonly approvalByAnother: boolean;
+  readonly onUnversionedApproval: (clientId: string, actor: string) => void;
+}
 
 export interface VersionedClient {
   readonly clientId: string;
@@ -22,10 +28,13 @@ export interface VersionedClient {
 
 /** Throws `not_found`, `conflict`. Atomic. */
 export async function changeClient(
-  context: AdminContext,
+  context: ChangeContext,
   request: AdminRequest,
   { clientId, expectedVersion }: VersionedClient,
-  change: (transaction: AdminTransaction, before: RegisteredClient) => Promise<RegisteredClient>,
+  change: (
+    transaction: AdminTransaction<ChangeContext>,
+    before: RegisteredClient,
+  ) => Promise<RegisteredClient>,
 ): Promise<AdminResult<ClientView>> {
   return auditedTransaction(context, request, async (transaction) => {
     const { queries, now } = transaction;
@@ -46,7 +55,7 @@ export function requireVersion({ registration, version }: RegisteredClient, expe
 
 /** The previous partnerctl names none; the next version of identity refuses that. */
 export function warnWithoutVersion(
-  { onUnversionedApproval }: AdminContext,
+  { onUnversionedApproval }: ChangeContext,
   { actor }: AdminRequest,
   { clientId, expectedVersion }: VersionedClient,
 ): void {
@@ -55,7 +64,7 @@ export function warnWithoutVersion(
 
 /** The row is locked. `more` goes into the audit log beside the differences. */
 export async function writeClient(
-  { queries, environment, pseudonymize, recordChange }: AdminTransaction,
+  { queries, environment, pseudonymize, recordChange }: AdminTransaction<ChangeContext>,
   action: Action,
   before: RegisteredClient,
   after: ClientState,

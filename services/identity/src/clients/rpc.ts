@@ -7,11 +7,12 @@ import { actorOf, type IncomingCall } from '@course-exchange/runtime/grpc/incomi
 import { roleOf } from '@course-exchange/runtime/grpc/roles';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
-import type { AdminContext, AdminResult } from '../admin/context.ts';
+import type { AdminResult } from '../admin/context.ts';
 import { accessTokensEndAt, adminRequest, changeMessages, durationMs } from '../admin/messages.ts';
 import { editClient, getClient, listClients, registerClient, setActive } from './admin.ts';
 import { applyClients, exportClients } from './apply.ts';
 import { setApproval } from './approval.ts';
+import type { ChangeContext } from './change.ts';
 import {
   approvalState,
   auditedMessage,
@@ -24,11 +25,13 @@ import {
   readVolume,
   secretMessage,
 } from './messages.ts';
-import { addSecret, listSecrets, resumeSecret, retireSecret } from './secret-admin.ts';
+import { addSecret, listSecrets, resumeSecret, retireSecret, type SecretContext } from './secret-admin.ts';
 import type { IssuedSecret } from './secret-table.ts';
 import type { ClientView } from './view.ts';
 
-export function createClientHandlers(context: AdminContext): Handlers<typeof ClientService> {
+export function createClientHandlers(
+  context: ChangeContext & SecretContext & { readonly issuer: string },
+): Handlers<typeof ClientService> {
   const { environment } = context;
   const shown = ({ result, changes }: AdminResult<ClientView>) => ({
     client: clientMessage(result, context.now()),
@@ -92,7 +95,7 @@ function messageFor(call: IncomingCall) {
 
 type ApplyRequest = Omit<Parameters<Handlers<typeof ClientService>['applyClients']>[0], '$typeName'>;
 
-async function planOf(context: AdminContext, call: IncomingCall, request: ApplyRequest) {
+async function planOf(context: ChangeContext, call: IncomingCall, request: ApplyRequest) {
   const set = {
     declarations: request.clients.map((client) => readDeclaration(client, context.environment)),
     deactivateUndeclared: request.deactivateUndeclared,
@@ -102,7 +105,7 @@ async function planOf(context: AdminContext, call: IncomingCall, request: ApplyR
   return { clients: planMessages(await applyClients(context, adminRequest(call, request), set)) };
 }
 
-export function createSecretHandlers(context: AdminContext): Handlers<typeof SecretService> {
+export function createSecretHandlers(context: SecretContext): Handlers<typeof SecretService> {
   const shown = ({ result, changes }: AdminResult<IssuedSecret>) => ({
     secret: secretMessage(result, context.now()),
     changes: changeMessages(changes),

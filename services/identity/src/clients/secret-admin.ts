@@ -1,7 +1,6 @@
 // Operators' actions on the secrets of a client.
 import {
   type AdminAction,
-  type AdminContext,
   type AdminRequest,
   type AdminResult,
   type AdminTransaction,
@@ -13,7 +12,7 @@ import {
   requireNoProblem,
   timeText,
 } from '../admin/context.ts';
-import type { ClientId } from '../ids.ts';
+import type { ClientId, RandomBytes } from '../ids.ts';
 import { digestSecret, newSecret } from '../secrets.ts';
 import { isSecretValid, maxValidSecrets, unusedAt } from './secret.ts';
 import {
@@ -23,7 +22,11 @@ import {
   resumeSuspendedSecret,
   retireIssuedSecret,
 } from './secret-table.ts';
-import { requireClient } from './view.ts';
+import { type ClientContext, requireClient } from './view.ts';
+
+export interface SecretContext extends ClientContext {
+  readonly randomBytes: RandomBytes;
+}
 
 /** Leaves the process once, in an operator's answer. */
 export interface PlainSecret {
@@ -45,7 +48,8 @@ export function secretLifetimeProblems(expiresIn: number | null): string[] {
 /** Throws `invalid_argument`, `not_found`, `refused` (too many are valid). Atomic. */
 export const addSecret: AdminAction<
   { readonly clientId: string; readonly expiresIn: number | null },
-  PlainSecret
+  PlainSecret,
+  SecretContext
 > = async (context, request, { clientId, expiresIn }) => {
   requireNoProblem(secretLifetimeProblems(expiresIn));
   return auditedTransaction(context, request, async (transaction) => {
@@ -57,7 +61,7 @@ export const addSecret: AdminAction<
 
 /** The client's row is locked, or new. Throws `refused`. */
 export async function issueSecret(
-  { queries, now, randomBytes, recordChange }: AdminTransaction,
+  { queries, now, randomBytes, recordChange }: AdminTransaction<SecretContext>,
   clientId: ClientId,
   expiresIn: number | null,
 ): Promise<PlainSecret> {
@@ -74,7 +78,10 @@ export async function issueSecret(
 }
 
 /** Newest first, with retired and expired ones. Throws `not_found`. */
-export async function listSecrets(context: AdminContext, clientId: string): Promise<readonly IssuedSecret[]> {
+export async function listSecrets(
+  context: ClientContext,
+  clientId: string,
+): Promise<readonly IssuedSecret[]> {
   const client = await requireClient(context.database, context, clientId);
   return readSecrets(context.database, [client.registration.clientId]);
 }
@@ -93,7 +100,7 @@ export interface Retirement extends NamedSecret {
  * Throws `not_found`, `refused` (the last valid one, or the only one used), `refused_until` (used within a day).
  * Atomic.
  */
-export const retireSecret: AdminAction<Retirement, IssuedSecret> = (
+export const retireSecret: AdminAction<Retirement, IssuedSecret, ClientContext> = (
   context,
   request,
   { evenIfInUse, ...named },
@@ -117,7 +124,11 @@ export async function retire(
 }
 
 /** Lifts a restore fence's suspension. Throws `not_found`, `refused` (it is retired). Atomic. */
-export const resumeSecret: AdminAction<NamedSecret, IssuedSecret> = (context, request, named) => {
+export const resumeSecret: AdminAction<NamedSecret, IssuedSecret, ClientContext> = (
+  context,
+  request,
+  named,
+) => {
   return changeSecret(context, request, named, async ({ queries, recordChange }, secret) => {
     const { secretId, clientId, retiredAt, suspendedAt } = secret;
     if (retiredAt !== null) throw refused(`Secret ${secretId} is retired; add a new one.`);
@@ -129,11 +140,11 @@ export const resumeSecret: AdminAction<NamedSecret, IssuedSecret> = (context, re
 };
 
 function changeSecret(
-  context: AdminContext,
+  context: ClientContext,
   request: AdminRequest,
   { clientId, secretId }: NamedSecret,
   change: (
-    transaction: AdminTransaction,
+    transaction: AdminTransaction<ClientContext>,
     secret: IssuedSecret,
     secrets: readonly IssuedSecret[],
     active: boolean,

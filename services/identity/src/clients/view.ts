@@ -2,16 +2,20 @@
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { type AdminContext, notFound } from '../admin/context.ts';
 import type { RegisteredClient } from './client.ts';
-import { isShown, registrationGaps } from './client-registration.ts';
+import { type Environment, isShown, registrationGaps } from './client-registration.ts';
 import { type Approval, readApprovals, readClient, readNames } from './client-table.ts';
 import { mixesAlphabets, skeletonOf } from './lookalike.ts';
 import { isSecretValid, secretState } from './secret.ts';
 import { type IssuedSecret, readSecrets } from './secret-table.ts';
 
+export interface ClientContext extends AdminContext {
+  readonly environment: Environment;
+}
+
 /** Throws `not_found`. */
 export async function requireClient(
   queries: Queries,
-  { environment }: Pick<AdminContext, 'environment'>,
+  { environment }: Pick<ClientContext, 'environment'>,
   clientId: string,
   lock: 'read' | 'lock' = 'read',
 ): Promise<RegisteredClient> {

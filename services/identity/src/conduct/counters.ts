@@ -3,8 +3,7 @@
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
 import { currentCall, outsideRequests } from '@course-exchange/runtime/process/request-context';
-import type { AdminContext } from '../admin/context.ts';
-import { requireClient } from '../clients/view.ts';
+import { type ClientContext, requireClient } from '../clients/view.ts';
 import type { ClientId, SecretHash } from '../ids.ts';
 import { identityMetrics } from '../metrics.ts';
 import { Refusal } from '../refusals/reasons.ts';
@@ -101,7 +100,7 @@ export function createConductCounters({ database, now, logger }: CountersDeps) {
 }
 
 /** `since`: milliseconds since the epoch. Throws `not_found`. */
-export async function getConduct(context: AdminContext, clientId: string, since: number | undefined) {
+export async function getConduct(context: ClientContext, clientId: string, since: number | undefined) {
   await requireClient(context.database, context, clientId);
   const totals = await readConduct(context.database, clientId, since ?? null);
   const countOf = (act: Act) => totals.find((total) => total.act === act)?.count ?? 0;

@@ -3,11 +3,11 @@ import { type ConductService, Verdict } from '@course-exchange/proto/operator/v1
 import { enumKey } from '@course-exchange/rules/enum-key';
 import { readTime } from '@course-exchange/runtime/grpc/incoming-call';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
-import type { AdminContext } from '../admin/context.ts';
 import { timestamps } from '../admin/messages.ts';
+import type { ClientContext } from '../clients/view.ts';
 import { getConduct } from './counters.ts';
 
-export function createConductHandlers(context: AdminContext): Handlers<typeof ConductService> {
+export function createConductHandlers(context: ClientContext): Handlers<typeof ConductService> {
   return {
     getConduct: async ({ clientId, since }) => {
       const { duties, ...requests } = await getConduct(context, clientId, readTime(since));

@@ -9,10 +9,15 @@ import {
   timeText,
 } from '../admin/context.ts';
 import { findClient } from '../clients/client-table.ts';
+import type { OnSecurityEvent } from '../security-events.ts';
 import { getAccount, requireAccount } from '../users/admin.ts';
 import type { UserName } from '../users/user.ts';
 import type { ConsentRecord } from './consent.ts';
 import { type ConsentPage, listConsents, withdrawCurrent } from './consent-table.ts';
+
+export interface ConsentContext extends AdminContext {
+  readonly onSecurityEvent: OnSecurityEvent;
+}
 
 export interface ConsentFilter extends ConsentPage {
   readonly user: UserName | undefined;
@@ -21,7 +26,7 @@ export interface ConsentFilter extends ConsentPage {
 
 /** Newest first. Throws `invalid_argument` without user and client, `not_found`. */
 export async function findConsents(
-  context: AdminContext,
+  context: Pick<AdminContext, 'database'>,
   { user, clientId, ...page }: ConsentFilter,
 ): Promise<readonly ConsentRecord[]> {
   if (user === undefined && clientId === undefined)
@@ -35,7 +40,8 @@ export async function findConsents(
 /** Throws `not_found`. Atomic. */
 export const withdrawConsent: AdminAction<
   { readonly user: UserName; readonly clientId: string },
-  ConsentRecord
+  ConsentRecord,
+  ConsentContext
 > = async (context, request, { user, clientId }) => {
   const withdrawn = await auditedTransaction(context, request, async ({ queries, recordChange }) => {
     const account = await requireAccount(queries, user);

@@ -5,7 +5,6 @@ import { pageLimit } from '@course-exchange/runtime/grpc/incoming-call';
 import { roleOf } from '@course-exchange/runtime/grpc/roles';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
-import type { AdminContext } from '../admin/context.ts';
 import {
   accessTokensEndAt,
   adminRequest,
@@ -15,10 +14,10 @@ import {
   timestamps,
 } from '../admin/messages.ts';
 import { readUserName } from '../users/rpc.ts';
-import { findConsents, withdrawConsent } from './admin.ts';
+import { type ConsentContext, findConsents, withdrawConsent } from './admin.ts';
 import type { ConsentRecord } from './consent.ts';
 
-export function createConsentHandlers(context: AdminContext): Handlers<typeof ConsentService> {
+export function createConsentHandlers(context: ConsentContext): Handlers<typeof ConsentService> {
   return {
     listConsents: async ({ user, clientId, includeWithdrawn, pageSize, pageToken }, call) => {
       if (user?.name.case === 'email' && roleOf(call) === 'auditor')

@@ -1,7 +1,6 @@
 // Operators' steps on signing keys, under the keys' lock. A single step that is too early is refused with the time when
 // it becomes possible. A whole rotation is stage, wait, activate, wait, retire: each call does what is due, so that a
 // job may be killed at any point, and run twice at once.
-
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import {
   type Action,
@@ -28,8 +27,22 @@ import {
   replaceEncryptedKey,
   type StoredKey,
 } from './key-table.ts';
-import { decryptPrivateKey, encryptPrivateKey, generateSigningKey } from './private-key.ts';
+import {
+  decryptPrivateKey,
+  type EncryptionDeps,
+  encryptPrivateKey,
+  generateSigningKey,
+  type KeyEncryptionKey,
+} from './private-key.ts';
 import { type KeyState, nextStepAt, type SigningAlgorithm, type SigningKeyRecord } from './signing-key.ts';
+
+export interface KeyContext extends AdminContext, EncryptionDeps {
+  /** That this installation signs with. */
+  readonly algorithms: readonly SigningAlgorithm[];
+  readonly previousKeyEncryptionKey: KeyEncryptionKey | undefined;
+}
+
+type KeyTransaction = AdminTransaction<KeyContext>;
 
 /** Newest first. */
 export async function readKeys(
@@ -40,7 +53,11 @@ export async function readKeys(
   return includeRetired ? keys : keys.filter(({ state }) => state !== 'retired');
 }
 
-export const stageKey: AdminAction<SigningAlgorithm, StoredKey> = async (context, request, algorithm) => {
+export const stageKey: AdminAction<SigningAlgorithm, StoredKey, KeyContext> = async (
+  context,
+  request,
+  algorithm,
+) => {
   return auditedTransaction(context, request, async (transaction) => {
     await lockKeys(transaction.queries);
     const keys = await listKeys(transaction.queries);
@@ -105,7 +122,7 @@ async function readKey({ queries }: AdminTransaction, kid: string): Promise<Stor
   return key;
 }
 
-export async function publish(transaction: AdminTransaction, algorithm: SigningAlgorithm): Promise<string> {
+export async function publish(transaction: KeyTransaction, algorithm: SigningAlgorithm): Promise<string> {
   const key = await generateSigningKey(transaction, algorithm);
   await insertStagedKey(transaction.queries, key);
   recordState(transaction, 'key.stage', key.kid, [undefined, 'staged'], algorithm);
@@ -155,7 +172,11 @@ export interface RotationStatus {
 }
 
 /** Throws `invalid_argument` for an algorithm that is not in use. Atomic. */
-export const rotateKeys: AdminAction<Rotation, RotationStatus> = async (context, request, rotation) => {
+export const rotateKeys: AdminAction<Rotation, RotationStatus, KeyContext> = async (
+  context,
+  request,
+  rotation,
+) => {
   const unused = rotation.algorithms.filter((algorithm) => !context.algorithms.includes(algorithm));
   requireNoProblem(unused.map((algorithm) => `This installation does not sign with ${algorithm}.`));
   const algorithms = new Set(rotation.algorithms.length > 0 ? rotation.algorithms : context.algorithms);
@@ -169,7 +190,7 @@ export const rotateKeys: AdminAction<Rotation, RotationStatus> = async (context,
 };
 
 async function doWhatIsDue(
-  transaction: AdminTransaction,
+  transaction: KeyTransaction,
   algorithm: SigningAlgorithm,
   { continueOnly, olderThan }: Rotation,
 ): Promise<void> {
@@ -194,17 +215,18 @@ function nextAt(keys: readonly StoredKey[], algorithm: SigningAlgorithm): number
 }
 
 export function isCurrentlyEncrypted(
-  { keyEncryptionKey }: Pick<AdminContext, 'keyEncryptionKey'>,
+  { keyEncryptionKey }: Pick<KeyContext, 'keyEncryptionKey'>,
   key: StoredKey,
 ): boolean {
   return decryptPrivateKey([keyEncryptionKey], key) !== undefined;
 }
 
 /** All or none; pods decrypt with both keys. Throws `refused` when neither decrypts a key. Atomic. */
-export const reencryptKeys: AdminAction<void, Record<'reencrypted' | 'alreadyCurrent', number>> = async (
-  context,
-  request,
-) => {
+export const reencryptKeys: AdminAction<
+  void,
+  Record<'reencrypted' | 'alreadyCurrent', number>,
+  KeyContext
+> = async (context, request) => {
   const { previousKeyEncryptionKey: previous } = context;
   return auditedTransaction(context, request, async ({ queries, recordChange }) => {
     await lockKeys(queries);

@@ -9,11 +9,12 @@ import {
 import { enumKey } from '@course-exchange/rules/enum-key';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
-import type { AdminContext, AdminResult } from '../admin/context.ts';
+import type { AdminResult } from '../admin/context.ts';
 import { adminRequest, changeMessages, durationMs, timestamps } from '../admin/messages.ts';
 import {
   activateKey,
   isCurrentlyEncrypted,
+  type KeyContext,
   readKeys,
   reencryptKeys,
   retireKey,
@@ -23,7 +24,7 @@ import {
 import type { StoredKey } from './key-table.ts';
 import { nextStepAt, type SigningAlgorithm, signingAlgorithms } from './signing-key.ts';
 
-export function createKeyHandlers(context: AdminContext): Handlers<typeof KeyService> {
+export function createKeyHandlers(context: KeyContext): Handlers<typeof KeyService> {
   const shown = ({ result, changes }: AdminResult<StoredKey>) => ({
     key: keyMessage(context, result),
     changes: changeMessages(changes),
@@ -70,7 +71,7 @@ function readAlgorithms(algorithms: readonly KeyAlgorithm[]): SigningAlgorithm[]
   return algorithms.flatMap((wire) => signingAlgorithms.filter((one) => KeyAlgorithm[one] === wire));
 }
 
-function keyMessage(context: AdminContext, key: StoredKey): MessageInitShape<typeof SigningKeySchema> {
+function keyMessage(context: KeyContext, key: StoredKey): MessageInitShape<typeof SigningKeySchema> {
   const { kid, algorithm, state, publishedAt, activatedAt, supersededAt, retiredAt } = key;
   return {
     kid,

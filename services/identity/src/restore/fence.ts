@@ -18,15 +18,19 @@ import {
   restoringActions,
 } from '../admin/context.ts';
 import { writeActive } from '../clients/admin.ts';
+import type { ChangeContext } from '../clients/change.ts';
 import { readClient } from '../clients/client-table.ts';
 import { retire as retireSecret } from '../clients/secret-admin.ts';
 import { findSecret, type IssuedSecret, listValidSecrets, suspendSecrets } from '../clients/secret-table.ts';
-import { activate, publish, retire as retireKey } from '../keys/admin.ts';
+import { activate, type KeyContext, publish, retire as retireKey } from '../keys/admin.ts';
 import { listKeys, lockKeys } from '../keys/key-table.ts';
-import { disableSub } from '../users/admin.ts';
+import { disableSub, type UserContext } from '../users/admin.ts';
 import { everySub } from '../users/user-table.ts';
 import { type AuditedTransaction, continuationOf, type Ending, endingsOf, isFinal } from './audit-trail.ts';
 import { findEntries, listRestores, signOutEverybody, withdrawEveryConsent } from './fence-table.ts';
+
+export type FenceContext = ChangeContext & KeyContext & UserContext;
+type FenceTransaction = AdminTransaction<FenceContext>;
 
 export interface Restore {
   readonly store: 'redis' | 'postgres';
@@ -59,7 +63,7 @@ interface Followed {
 }
 
 /** Throws `refused` when `trail` does not continue the restored audit log. Atomic. */
-export const putUpFence: AdminAction<Restore, Fence> = (
+export const putUpFence: AdminAction<Restore, Fence, FenceContext> = (
   context,
   request,
   { store, trail, acceptUnknown },
@@ -93,7 +97,7 @@ export async function withoutKnown(queries: Queries, lines: readonly AuditedTran
 }
 
 async function readTrail(
-  { queries, keyedUser }: AdminTransaction,
+  { queries, keyedUser }: FenceTransaction,
   trail: readonly AuditedTransaction[],
 ): Promise<Followed & { readonly endings: readonly Ending[] }> {
   const restored = await readAuditHead(queries);
@@ -120,7 +124,7 @@ async function readTrail(
 }
 
 /** Earlier keys only verify; with `removeAll` not even that. */
-async function replaceKeys(transaction: AdminTransaction, removeAll: boolean): Promise<void> {
+async function replaceKeys(transaction: FenceTransaction, removeAll: boolean): Promise<void> {
   const { queries, algorithms } = transaction;
   await lockKeys(queries);
   const before = (await listKeys(queries)).filter(({ state }) => state !== 'retired');
@@ -135,10 +139,10 @@ async function replaceKeys(transaction: AdminTransaction, removeAll: boolean): P
   for (const key of before.filter(({ state }) => state !== 'staged')) await retireKey(transaction, key);
 }
 
-async function endAgain(transaction: AdminTransaction, ended: readonly Ending[]) {
+async function endAgain(transaction: FenceTransaction, ended: readonly Ending[]) {
   const endedAgain: string[] = [];
   let unknownUsers: readonly string[] = [];
-  const watched: AdminTransaction = {
+  const watched: FenceTransaction = {
     ...transaction,
     recordChange: (change) => {
       endedAgain.push(`${change.action} ${change.object}`);

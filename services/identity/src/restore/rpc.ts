@@ -11,15 +11,14 @@ import { entryHash } from '@course-exchange/runtime/audit/table';
 import { readTime } from '@course-exchange/runtime/grpc/incoming-call';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
-import type { AdminContext } from '../admin/context.ts';
 import { adminRequest, changeMessages } from '../admin/messages.ts';
 import { type AuditedTransaction, endingsOf } from './audit-trail.ts';
-import { putUpFence, withoutKnown } from './fence.ts';
+import { type FenceContext, putUpFence, withoutKnown } from './fence.ts';
 
 /** At most, of those that are counted. */
 const namedLines = 20;
 
-export function createRestoreHandlers(context: AdminContext): Handlers<typeof RestoreService> {
+export function createRestoreHandlers(context: FenceContext): Handlers<typeof RestoreService> {
   return {
     fence: async (requests, call) => {
       const { asked, trail } = await collect(requests, context);
@@ -57,7 +56,7 @@ export function createRestoreHandlers(context: AdminContext): Handlers<typeof Re
   };
 }
 
-async function collect(requests: AsyncIterable<FenceRequest>, { database, keyedUser }: AdminContext) {
+async function collect(requests: AsyncIterable<FenceRequest>, { database, keyedUser }: FenceContext) {
   let asked: FenceRequest | undefined;
   const trail: AuditedTransaction[] = [];
   for await (const request of requests) {
@@ -69,7 +68,7 @@ async function collect(requests: AsyncIterable<FenceRequest>, { database, keyedU
 }
 
 /** Throws `invalid_argument` for an entry that does not have its hash. */
-function readLine(line: WireLine, keyedUser: AdminContext['keyedUser']): AuditedTransaction {
+function readLine(line: WireLine, keyedUser: FenceContext['keyedUser']): AuditedTransaction {
   const at = readTime(line.at);
   if (at === undefined) throw new DetailedFailure('invalid_argument', 'A line has no time.');
   const { hash, previous, change } = line;

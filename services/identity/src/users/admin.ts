@@ -16,8 +16,16 @@ import type { Sub } from '../ids.ts';
 import type { UserAccount, UserName } from './user.ts';
 import { everySub, readAccounts, setAccountTimes } from './user-table.ts';
 
+export interface UserContext extends AdminContext {
+  readonly keyedUser: (sub: string) => string;
+  readonly clearFailedLogins: (email: string) => Promise<void>;
+}
+
 /** Throws `not_found`, which does not quote an e-mail address. */
-export async function getAccount(context: AdminContext, user: UserName): Promise<UserAccount> {
+export async function getAccount(
+  context: Pick<AdminContext, 'database'>,
+  user: UserName,
+): Promise<UserAccount> {
   return requireAccount(context.database, user);
 }
 
@@ -36,7 +44,10 @@ export async function requireAccount(
 }
 
 /** By the hash in logs: compares every user's. Throws `not_found`. */
-export async function getAccountByHash(context: AdminContext, userHash: string): Promise<UserAccount> {
+export async function getAccountByHash(
+  context: Pick<UserContext, 'database' | 'keyedUser'>,
+  userHash: string,
+): Promise<UserAccount> {
   for await (const sub of everySub(context.database))
     if (context.keyedUser(sub) === userHash) return getAccount(context, { sub });
   throw notFound('user with this hash');
@@ -64,7 +75,7 @@ export const signOutUser = accountChange('user.sign-out', (account, now) => ({
 }));
 
 /** Forgets the failed logins of a user, which delay the next ones (R30.17). Throws `not_found`, `temporarily_unavailable`. */
-export const unthrottleUser: AdminAction<UserName, UserAccount> = (context, request, user) =>
+export const unthrottleUser: AdminAction<UserName, UserAccount, UserContext> = (context, request, user) =>
   auditedTransaction(context, request, async ({ queries, recordChange }) => {
     const account = await requireAccount(queries, user);
     const fields = fieldChanges({}, { failed_logins: 'cleared' });

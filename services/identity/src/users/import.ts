@@ -1,7 +1,6 @@
 // The import of users: one batch per transaction, which may be repeated. A rejection does not quote its record, as
 // reasons go into files.
-import { createHash } from 'node:crypto';
-import { emailKey, isEmail } from '@course-exchange/rules/email';
+import { emailKey } from '@course-exchange/rules/email';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import {
   type AdminContext,
@@ -14,10 +13,11 @@ import {
   requireNoProblem,
   timeText,
 } from '../admin/context.ts';
-import type { Sub } from '../ids.ts';
+import type { RandomBytes, Sub } from '../ids.ts';
 import { newId } from '../secrets.ts';
+import { type ImportRecord, type Rejection, type ValidRecord, validate } from './import-record.ts';
 import { decideUser, findKnown, indexUsers, type KnownUsers } from './known-users.ts';
-import { formOf, type PasswordHash, passwordHashText, readPasswordHash } from './password-hash.ts';
+import { formOf, type PasswordHash, passwordHashText } from './password-hash.ts';
 import type { KnownUser, UserRecord } from './user.ts';
 import {
   insertUsers,
@@ -30,33 +30,14 @@ import {
   updateUsers,
 } from './user-table.ts';
 
-export interface ImportRecord {
-  /** In its file. */
-  readonly line: number;
-  /** Empty: the user with this e-mail address, else a new one. */
-  readonly sub: string;
-  readonly email: string;
-  readonly emailVerified: boolean;
-  readonly name: string;
-  /** In PHC form. */
-  readonly passwordHash: string;
+export interface ImportContext extends AdminContext {
+  readonly randomBytes: RandomBytes;
+  readonly pseudonymize: (text: string) => string;
+  /** Whether the verifier computes hashes of this one's form. Throws `temporarily_unavailable` when it cannot tell. */
+  readonly verifiesForm: (hash: PasswordHash) => Promise<boolean>;
 }
 
-/** With its hash as read, and as compared with what was imported before. */
-interface ValidRecord extends ImportRecord {
-  readonly hash: PasswordHash;
-  readonly importedHash: string;
-}
-
-const subForm = /^[A-Za-z0-9._~-]{1,128}$/;
-
-function recordProblem({ sub, email, name }: ImportRecord): string | undefined {
-  if (sub !== '' && !subForm.test(sub)) return 'The sub is not 1 to 128 characters of A–Z a–z 0–9 . _ ~ -.';
-  if (!isEmail(email)) return 'The e-mail address is missing or invalid.';
-  if (name.length > 200 || /[\p{Cc}\p{Cs}]/u.test(name))
-    return 'The name is longer than 200 characters or holds control characters.';
-  return undefined;
-}
+type ImportTransaction = AdminTransaction<ImportContext>;
 
 function namesOf(records: readonly ImportRecord[]) {
   const subs = records.map(({ sub }) => sub).filter((sub) => sub !== '');
@@ -75,7 +56,7 @@ function formProblem(hash: PasswordHash, problems: FormProblems): string | undef
 
 /** The reason of a rejection; without `change`: unchanged. A password that was imported before is left alone. */
 function decide(
-  transaction: AdminTransaction,
+  transaction: ImportTransaction,
   record: ValidRecord,
   knownUsers: KnownUsers,
   formProblems: FormProblems,
@@ -107,7 +88,7 @@ function decide(
   return { user, before, signedOut, ...(fields.length > 0 && { change }) };
 }
 
-function userFields({ pseudonymize }: AdminTransaction, user: Omit<KnownUser, 'importedHash' | 'emailKey'>) {
+function userFields({ pseudonymize }: ImportContext, user: Omit<KnownUser, 'importedHash' | 'emailKey'>) {
   return {
     email: pseudonymize(user.email),
     email_verified: user.emailVerified,
@@ -115,11 +96,6 @@ function userFields({ pseudonymize }: AdminTransaction, user: Omit<KnownUser, 'i
     password: 'set',
     signed_out_at: timeText(user.signedOutAt),
   };
-}
-
-interface Rejection {
-  readonly line: number;
-  readonly reason: string;
 }
 
 export interface ImportResult {
@@ -134,7 +110,7 @@ const largestBatch = 1_000;
 
 /** Throws `invalid_argument` (too many), `conflict` (another import brought the same users). Atomic. */
 export async function importUsers(
-  context: AdminContext,
+  context: ImportContext,
   request: ImportRequest,
   records: readonly ImportRecord[],
 ): Promise<ImportResult> {
@@ -148,20 +124,6 @@ export async function importUsers(
   return result;
 }
 
-function validate(records: readonly ImportRecord[]) {
-  const rejected: Rejection[] = [];
-  const valid: ValidRecord[] = [];
-  for (const record of records) {
-    const { hash, problem } = readPasswordHash(record.passwordHash);
-    const reason = recordProblem(record) ?? problem;
-    if (reason === undefined && hash !== undefined) {
-      const importedHash = createHash('sha256').update(record.passwordHash).digest('hex');
-      valid.push({ ...record, hash, importedHash });
-    } else rejected.push({ line: record.line, reason: reason ?? '' });
-  }
-  return { rejected, valid };
-}
-
 /** By form; undefined: the verifier computes it. */
 type FormProblems = ReadonlyMap<string, string | undefined>;
 
@@ -170,7 +132,7 @@ const tooManyForms = `A batch brings at most ${mostNewForms} forms of password h
 const refusedForm = 'The verifier refuses the costs or the lengths of the password hash.';
 
 /** Of the hashes that would be stored (R18.7). May take a second for each form, so no transaction is open. */
-async function checkForms(context: AdminContext, records: readonly ValidRecord[]): Promise<FormProblems> {
+async function checkForms(context: ImportContext, records: readonly ValidRecord[]): Promise<FormProblems> {
   const knownUsers = indexUsers(await readKnownUsers(context.database, ...namesOf(records)));
   const held = new Set(await listPasswordForms(context.database));
   const problems = new Map<string, string | undefined>();
@@ -188,12 +150,12 @@ async function checkForms(context: AdminContext, records: readonly ValidRecord[]
   return problems;
 }
 
-async function whyRefused({ verifiesForm }: AdminContext, hash: PasswordHash): Promise<string | undefined> {
+async function whyRefused({ verifiesForm }: ImportContext, hash: PasswordHash): Promise<string | undefined> {
   return (await verifiesForm(hash)) ? undefined : refusedForm;
 }
 
 async function importValid(
-  transaction: AdminTransaction,
+  transaction: ImportTransaction,
   records: readonly ValidRecord[],
   formProblems: FormProblems,
   keepSessions: boolean,

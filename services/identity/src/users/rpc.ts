@@ -8,7 +8,7 @@ import type {
 import type { IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
-import type { AdminContext, AdminResult } from '../admin/context.ts';
+import type { AdminResult } from '../admin/context.ts';
 import { accessTokensEndAt, adminRequest, changeMessages, timestamps } from '../admin/messages.ts';
 import {
   disableUser,
@@ -16,14 +16,15 @@ import {
   getAccount,
   getAccountByHash,
   signOutUser,
+  type UserContext,
   unthrottleUser,
 } from './admin.ts';
-import { importUsers } from './import.ts';
+import { type ImportContext, importUsers } from './import.ts';
 import { passwordAlgorithm } from './password-hash.ts';
 import { listSharedEmails, refoldUsers } from './refold.ts';
 import type { UserAccount, UserName } from './user.ts';
 
-export function createUserHandlers(context: AdminContext): Handlers<typeof UserService> {
+export function createUserHandlers(context: UserContext & ImportContext): Handlers<typeof UserService> {
   const shown = ({ result, changes }: AdminResult<UserAccount>) => ({
     user: userMessage(result, context),
     changes: changeMessages(changes),
@@ -63,7 +64,7 @@ export function readUserName(user: WireUserName | undefined): UserName {
   throw new DetailedFailure('invalid_argument', 'The user is named neither by sub nor by e-mail.');
 }
 
-function userMessage(account: UserAccount, { keyedUser }: AdminContext): MessageInitShape<typeof UserSchema> {
+function userMessage(account: UserAccount, { keyedUser }: UserContext): MessageInitShape<typeof UserSchema> {
   const { sub, email, emailVerified, name, passwordHash, createdAt, disabledAt, signedOutAt } = account;
   return {
     sub,
