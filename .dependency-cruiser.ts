@@ -14,6 +14,20 @@ const nouns =
 const rpc = '(?:/rpc/[^/]+|(?:/|-)(?:rpc|messages))[.]ts$';
 /** What puts a process together. */
 const main = '/src/(?:main|operator-port)[.]ts$';
+/** The folders of a service, floor by floor from below. Its files beside them are the ground and the roof. */
+const floors = {
+  identity: [
+    ['admin', 'redis'],
+    ['clients', 'keys', 'refusals', 'users'],
+    ['consents', 'login', 'restore', 'token'],
+    ['authorize', 'conduct'],
+    ['discovery'],
+  ],
+  'design-catalog': [['events'], ['feed', 'tokens']],
+  gateway: [['http'], ['pages'], ['routes']],
+  partnerctl: [['output'], ['connection'], ['cli'], ['files'], ['designs', 'secret', 'user'], ['client']],
+  runtime: [['process'], ['grpc', 'postgres'], ['audit']],
+};
 const packages = (...names: string[]) => `(?:^|/)node_modules/(?:${names.join('|')})/`;
 
 /** What no file may import, by the name of the rule. */
@@ -45,11 +59,6 @@ const forbidden = {
         '^test/',
       ],
     },
-  },
-  'runtime-parts': {
-    comment: 'process < grpc, postgres < audit.',
-    from: { path: '^services/runtime/src/(process|grpc|postgres)/', pathNot: tests },
-    to: { path: '^services/runtime/src/(grpc|postgres|audit)/', pathNot: '^services/runtime/src/$1/' },
   },
   'rules-below-everything': {
     comment: 'What two services share is pure: no runtime, no wire, no driver.',
@@ -159,8 +168,25 @@ const forbidden = {
   },
 } satisfies Readonly<Record<string, Partial<IForbiddenRuleType>>>;
 
+/** One for each floor. */
+const floorRules = Object.entries(floors).flatMap(([service, all]) =>
+  all.map((floor, nth) => ({
+    name: 'folders-in-floors',
+    severity: 'error' as const,
+    comment: 'A folder imports those of the floors below its own, and none that may import it.',
+    from: { path: `^services/${service}/src/(${floor.join('|')})/`, pathNot: tests },
+    to: {
+      path: `^services/${service}/src/(${all.slice(nth).flat().join('|')})/`,
+      pathNot: `^services/${service}/src/$1/`,
+    },
+  })),
+);
+
 const rules = {
-  forbidden: Object.entries(forbidden).map(([name, rule]) => ({ name, severity: 'error' as const, ...rule })),
+  forbidden: [
+    ...Object.entries(forbidden).map(([name, rule]) => ({ name, severity: 'error' as const, ...rule })),
+    ...floorRules,
+  ],
   options: {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,

@@ -30,7 +30,6 @@ const planted = plantings(`
   resolvable services/identity/src/main.ts ./nowhere.ts
   services-apart services/gateway/src/app.ts services/identity/src/clients/scope.ts
   runtime-below-everything services/runtime/src/process/settings.ts proto/generated/token.ts
-  runtime-parts services/runtime/src/postgres/settings.ts services/runtime/src/grpc/tls.ts
   rules-below-everything services/rules/src/email.ts services/runtime/src/process/errors.ts
   proto-below-everything proto/generate.ts services/runtime/src/process/errors.ts
   drivers-in-stores services/identity/src/token/f.ts ioredis
@@ -49,6 +48,11 @@ const planted = plantings(`
   integrators-outside deploy/testcontainers/src/system.ts deploy/local/run-directory.ts
   production-without-tests services/gateway/src/main.ts test/support/stack.ts
   deploy-from-outside deploy/local/start.ts services/identity/src/clients/client.ts
+  folders-in-floors services/runtime/src/postgres/settings.ts services/runtime/src/grpc/tls.ts
+  folders-in-floors services/runtime/src/process/permits.ts services/runtime/src/audit/table.ts
+  folders-in-floors services/identity/src/users/known-users.ts services/identity/src/clients/view.ts
+  folders-in-floors services/identity/src/admin/context.ts services/identity/src/discovery/metadata.ts
+  folders-in-floors services/gateway/src/pages/login.ts services/gateway/src/routes/login.ts
 `);
 /** Imports that every rule must let pass. */
 const allowed = plantings(`
@@ -95,5 +99,6 @@ test('each rule reports what is planted against it, and nothing else', async () 
 });
 
 test('no rule is without a planted violation', () => {
-  expect(rules.forbidden.map(({ name }) => name)).toEqual([...new Set(planted.map(({ rule }) => rule))]);
+  const names = new Set(rules.forbidden.map(({ name }) => name));
+  expect([...names]).toEqual([...new Set(planted.map(({ rule }) => rule))]);
 });

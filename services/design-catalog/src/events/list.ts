@@ -1,16 +1,25 @@
 // The two reads of the resource interface (specification §4). The token alone determines the owner.
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { Failure } from '@course-exchange/runtime/process/errors';
-import type { Logger } from '@course-exchange/runtime/process/logger';
+import type { Logger, LogText } from '@course-exchange/runtime/process/logger';
 import { timed } from '@course-exchange/runtime/process/metrics';
 import { annotate } from '@course-exchange/runtime/process/spans';
 import { catalogMetrics } from '../metrics.ts';
-import type { Authenticate } from '../tokens/access-token.ts';
-import { storedEventId } from './event.ts';
+import { type Owner, storedEventId } from './event.ts';
 import { findEventWithDesigns, listEvents } from './event-table.ts';
 
+/** Whose events a partner reads. */
+export interface AccessGrant {
+  readonly owner: Owner;
+  /** Safe to log: only identity puts it into a token. */
+  readonly client: LogText;
+  /** The keyed hash of the owner for logs (R27). */
+  readonly user: LogText;
+}
+
 export interface ListDeps {
-  readonly authenticate: Authenticate;
+  /** Throws `invalid_token` for anything but a valid access token, `temporarily_unavailable` while no key set is known. */
+  readonly authenticate: (authorization: string | undefined) => Promise<AccessGrant>;
   readonly database: Queries;
   readonly logger: Logger;
 }

@@ -9,20 +9,8 @@ import { nameSubject } from '@course-exchange/runtime/process/request-context';
 import { annotate } from '@course-exchange/runtime/process/spans';
 import type { CryptoKey } from 'jose';
 import type { Owner } from '../events/event.ts';
+import type { AccessGrant, ListDeps } from '../events/list.ts';
 import type { KeySet, TokenAlgorithm } from './key-set.ts';
-
-interface AccessGrant {
-  readonly owner: Owner;
-  /** Safe to log: only identity puts it into a token. */
-  readonly client: LogText;
-  /** The keyed hash of the owner for logs (R27). */
-  readonly user: LogText;
-}
-
-/**
- * Throws `invalid_token` for anything but a valid access token, `temporarily_unavailable` while no key set is known.
- */
-export type Authenticate = (authorization: string | undefined) => Promise<AccessGrant>;
 
 export interface TokenVerificationDeps {
   readonly issuer: string;
@@ -45,7 +33,7 @@ interface Verified extends AccessGrant {
 const mostRemembered = 10_000;
 const longestOwner = 255;
 
-export function createTokenVerification(deps: TokenVerificationDeps): Authenticate {
+export function createTokenVerification(deps: TokenVerificationDeps): ListDeps['authenticate'] {
   const remembered = new Map<string, Verified>();
 
   return async (authorization) => {
