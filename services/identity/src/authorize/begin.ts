@@ -11,7 +11,7 @@ import {
   type Interaction,
   type InteractionCookie,
   interactionValidMs,
-  nextStep,
+  isComplete,
   type Page,
   pageOf,
   type Subject,
@@ -90,7 +90,7 @@ async function begin(
   const { interaction: fresh, interactionCookie } = newInteraction(deps, request);
   const holder = subject && { sub: subject.sub, session: hashSecret(cookie) };
   const interaction: Interaction = { ...fresh, subject, holder };
-  if (subject && consent && nextStep(interaction, consent.scopes) === 'complete') {
+  if (subject && consent && isComplete(interaction, consent.scopes)) {
     const allowed = { kind: 'allowed', subject, consentId: consent.consentId } as const;
     await issueCode(deps, request, allowed, interactionCookie);
     return codeRedirect(request, deriveCode(interactionCookie).code);

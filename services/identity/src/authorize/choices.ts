@@ -1,22 +1,19 @@
 // The user's choices. Account page: continue, or end the session and use another account (R5.4, R29.3). Consent page:
 // the decision, before which client, user, scopes (R6.5) and redirect URI are checked again.
-import { isWithin } from '../clients/scope.ts';
 import type { ConsentId } from '../ids.ts';
 import { newId } from '../secrets.ts';
 import { reportDecision } from './finish.ts';
 import {
-  advance,
-  agree,
-  agreementAs,
-  applyChange,
+  apply,
+  askedOf,
   currentPage,
   type FormResult,
-  isAbout,
+  findAgreeing,
   type OwnedForm,
   openForm,
   type PresentedForm,
 } from './form.ts';
-import { type Decision, decided, type Interaction, type Outcome, pageOf } from './interaction.ts';
+import { step } from './interaction.ts';
 import { errorRedirect } from './response.ts';
 import { type StepDeps, signOut } from './signed-in-user.ts';
 
@@ -32,21 +29,21 @@ export async function submitAccountChoice(
   const own = await openForm(deps, form);
   if (own.kind !== 'owned') return { result: own, sessionEnded: false };
   if (form.useAnotherAccount) return switchAccount(deps, own, form.browserSession);
-  const result = await agree(deps, own, form, (subject) =>
-    advance(deps, own, subject, (interaction) =>
-      isAbout(interaction, subject) ? { ...interaction, accountConfirmed: true } : interaction,
-    ),
-  );
-  return { result, sessionEnded: false };
+  return { result: await confirmAccount(deps, own, form), sessionEnded: false };
+}
+
+async function confirmAccount(deps: StepDeps, own: OwnedForm, form: PresentedForm): Promise<FormResult> {
+  const shown = await findAgreeing(deps, own, form);
+  if (shown.kind !== 'agreeing') return shown;
+  return apply(deps, own, { kind: 'account_confirmed', ...(await askedOf(deps, own, shown.subject)) });
 }
 
 async function switchAccount(deps: StepDeps, own: OwnedForm, cookie: string): Promise<AccountChoice> {
-  // The session stays after the decision.
-  const tooLate = () => false;
   const result: FormResult =
     own.stored.sealed === undefined
-      ? await applyChange(deps, own, tooLate, ({ subject: _, accountConfirmed: __, ...rest }) => rest)
+      ? await apply(deps, own, { kind: 'another_account' })
       : { kind: 'next', page: 'login' };
+  // The session stays after the decision.
   if (result.kind !== 'next') return { result, sessionEnded: false };
   await signOut(deps, cookie, 'another_account', own.client.clientId);
   return { result, sessionEnded: true };
@@ -71,26 +68,19 @@ export async function cancelAuthorization(deps: StepDeps, form: PresentedForm): 
 }
 
 async function deny(deps: StepDeps, own: OwnedForm): Promise<FormResult> {
-  const now = deps.now();
-  const refuse = (interaction: Interaction) =>
-    decided(interaction, { kind: 'refused', error: 'access_denied' }, now);
-  const isDenial = (decision: Decision) => decision.kind === 'refused' && decision.error === 'access_denied';
-  if (own.stored.sealed === undefined) return applyChange(deps, own, isDenial, refuse);
+  const denied = { kind: 'denied', at: deps.now() } as const;
+  if (own.stored.sealed === undefined) return apply(deps, own, denied);
   // Not stored yet: the browser may go back and log in.
   const { interaction } = own.stored;
-  reportDecision(deps, refuse(interaction));
+  reportDecision(deps, step(interaction, denied));
   return errorRedirect(interaction.request, 'access_denied');
 }
 
-function allow(deps: StepDeps, own: OwnedForm, form: PresentedForm): Promise<FormResult> {
-  return agree(deps, own, form, (subject) => {
-    const now = deps.now();
-    const consentId = newId<ConsentId>(deps.randomBytes);
-    const outcome: Outcome = isWithin(own.stored.interaction.request.scopes, own.client.scopes)
-      ? { kind: 'allowed', subject, consentId, newConsent: true }
-      : { kind: 'refused', error: 'invalid_scope' };
-    return applyChange(deps, own, agreementAs(subject), (current) =>
-      isAbout(current, subject) && pageOf(current) === 'consent' ? decided(current, outcome, now) : current,
-    );
-  });
+async function allow(deps: StepDeps, own: OwnedForm, form: PresentedForm): Promise<FormResult> {
+  const shown = await findAgreeing(deps, own, form);
+  if (shown.kind !== 'agreeing') return shown;
+  const { subject } = shown;
+  const consentId = newId<ConsentId>(deps.randomBytes);
+  const approved = own.client.scopes;
+  return apply(deps, own, { kind: 'allowed', subject, consentId, approved, at: deps.now() });
 }

@@ -1,13 +1,12 @@
 // A submitted form: effective only in the browser that started the interaction (R6.6), and until the decision.
 import type { Client } from '../clients/client.ts';
 import { findClient } from '../clients/client-table.ts';
-import { isWithin } from '../clients/scope.ts';
 import { findConsent } from '../consents/consent-table.ts';
 import { Refusal } from '../refusals/reasons.ts';
 import { completeDecision, reportDecision } from './finish.ts';
 import {
-  type Decision,
-  decided,
+  answers,
+  type Event,
   type Interaction,
   type InteractionCookie,
   interactionValidMs,
@@ -15,13 +14,12 @@ import {
   isExpired,
   isOwnForm,
   isRepeatable,
-  nextStep,
   type Page,
   pageOf,
   type Subject,
 } from './interaction.ts';
-import { changeUndecided, findInteraction, type StoredInteraction } from './interaction-store.ts';
-import { isHinted, requireAnswerable } from './request.ts';
+import { findInteraction, type StoredInteraction, transition } from './interaction-store.ts';
+import { requireAnswerable } from './request.ts';
 import { type PartnerRedirect, type RedirectReason, refuseByRedirect, refuseDirectly } from './response.ts';
 import { findSubject, type StepDeps } from './signed-in-user.ts';
 
@@ -40,10 +38,8 @@ export interface OwnedForm {
   readonly client: Client;
 }
 
-/** `not_owner`: another browser's, or not open; returns to the partner. `expired`: unknown. */
-export type RejectedForm =
-  | (Omit<PartnerRedirect, 'kind'> & { readonly kind: 'not_owner' })
-  | { readonly kind: 'expired' };
+/** It had no effect: another browser's, not open, or about another decision. `expired`: unknown. */
+export type RejectedForm = PartnerRedirect<false> | { readonly kind: 'expired' };
 
 export type FormResult = { readonly kind: 'next'; readonly page: Page } | PartnerRedirect | RejectedForm;
 
@@ -90,7 +86,7 @@ export function rejectForm(
   { request, subject }: Interaction,
   reason: RedirectReason,
 ): RejectedForm {
-  return { ...refuseByRedirect(deps, request, reason, subject?.sub), kind: 'not_owner' };
+  return { ...refuseByRedirect(deps, request, reason, subject?.sub), effective: false };
 }
 
 export function isOpen(interaction: Interaction, now: number): boolean {
@@ -108,84 +104,46 @@ export async function findAnswerableClient(deps: StepDeps, { request }: Interact
   });
 }
 
-/**
- * Applies `change`, then decides if nothing needs asking: all is granted (R6.2), a scope was lost (R6.5) or another
- * user hinted at (R5.19). A login as another user in another tab leads to that user's page.
- */
-export async function advance(
-  deps: StepDeps,
-  own: OwnedForm,
-  subject: Subject,
-  change: (interaction: Interaction) => Interaction,
-): Promise<FormResult> {
-  const consent = await findConsent(deps.database, subject.sub, own.client.clientId);
-  const now = deps.now();
-  return applyChange(deps, own, agreementAs(subject), (interaction) => {
-    const changed = change(interaction);
-    if (!isAbout(changed, subject)) return changed;
-    if (!isHinted(changed.request, subject.sub))
-      return decided(changed, { kind: 'refused', error: 'login_required' }, now);
-    if (!isWithin(changed.request.scopes, own.client.scopes))
-      return decided(changed, { kind: 'refused', error: 'invalid_scope' }, now);
-    if (!consent || nextStep(changed, consent.scopes) !== 'complete') return changed;
-    return decided(changed, { kind: 'allowed', subject, consentId: consent.consentId }, now);
-  });
+/** What decides whether anything is left to ask of the subject. */
+export async function askedOf(deps: StepDeps, { client }: OwnedForm, subject: Subject) {
+  const consent = await findConsent(deps.database, subject.sub, client.clientId);
+  return { subject, consent, approved: client.scopes, at: deps.now() };
 }
 
-/** If the account that the form showed is still signed in and the interaction undecided. */
-export async function agree(
+/** The subject that the form showed, while it is signed in or when all is decided; else the page to show instead. */
+export async function findAgreeing(
   deps: StepDeps,
   own: OwnedForm,
   { formToken, browserSession }: PresentedForm,
-  apply: (subject: Subject) => Promise<FormResult>,
-): Promise<FormResult> {
+): Promise<
+  { readonly kind: 'agreeing'; readonly subject: Subject } | { readonly kind: 'next'; readonly page: Page }
+> {
   const { interaction } = own.stored;
   const { subject, decision } = interaction;
   if (subject === undefined || !isAboutAccount(formToken, own.interactionCookie, subject.sub))
     return currentPage(deps, own, browserSession);
-  if (decision) return resolve(deps, own, own.stored, agreementAs(subject));
-  const user = await findSubject(deps, interaction, browserSession);
-  return user === undefined ? { kind: 'next', page: 'login' } : apply(subject);
+  const isAgreeing =
+    decision !== undefined || (await findSubject(deps, interaction, browserSession)) !== undefined;
+  return isAgreeing ? { kind: 'agreeing', subject } : { kind: 'next', page: 'login' };
 }
 
-export function isAbout({ subject }: Interaction, { sub }: Subject): boolean {
-  return subject?.sub === sub;
+/** The next page, or the redirect of the decision if it answers the event. A decided interaction is not changed. */
+export async function apply(deps: StepDeps, own: OwnedForm, event: Event): Promise<FormResult> {
+  const { stored, isOurs } = await transition(deps.redis, own.stored, event, deps.now());
+  if (stored && isOurs) reportDecision(deps, stored.interaction);
+  return resultOf(deps, own, stored, event);
 }
 
-/** That user's code, or a refusal that the user did not ask for. */
-export function agreementAs({ sub }: Subject): (decision: Decision) => boolean {
-  return (decision) =>
-    decision.kind === 'refused' ? decision.error !== 'access_denied' : decision.subject.sub === sub;
-}
-
-/** Returns the next page, or the redirect of a decision if `isOwn`; a decided interaction is not changed. */
-export async function applyChange(
-  deps: StepDeps,
-  own: OwnedForm,
-  isOwn: (decision: Decision) => boolean,
-  change: (interaction: Interaction) => Interaction,
-): Promise<FormResult> {
-  const proposed = new Set<Interaction>();
-  const propose = (interaction: Interaction) => {
-    const changed = change(interaction);
-    proposed.add(changed);
-    return changed;
-  };
-  const stored = await changeUndecided(deps.redis, own.stored, propose, deps.now());
-  if (stored && proposed.has(stored.interaction)) reportDecision(deps, stored.interaction);
-  return resolve(deps, own, stored, isOwn);
-}
-
-async function resolve(
+async function resultOf(
   deps: StepDeps,
   { interactionCookie }: OwnedForm,
   stored: StoredInteraction | undefined,
-  isOwn: (decision: Decision) => boolean,
+  event: Event,
 ): Promise<FormResult> {
   if (stored === undefined) return { kind: 'expired' };
   const { decision } = stored.interaction;
   if (decision === undefined) return { kind: 'next', page: pageOf(stored.interaction) };
-  if (!isOwn(decision)) return rejectForm(deps, stored.interaction, 'decided otherwise before');
+  if (!answers(decision, event)) return rejectForm(deps, stored.interaction, 'decided otherwise before');
   return completeDecision(deps, stored, decision, interactionCookie);
 }
 
@@ -193,7 +151,7 @@ export async function currentPage(
   deps: StepDeps,
   { stored: { interaction } }: OwnedForm,
   browserSession: string,
-): Promise<FormResult> {
+): Promise<{ readonly kind: 'next'; readonly page: Page }> {
   const user = await findSubject(deps, interaction, browserSession);
   return { kind: 'next', page: user === undefined ? 'login' : pageOf(interaction) };
 }

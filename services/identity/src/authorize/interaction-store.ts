@@ -13,7 +13,7 @@ import { CompactEncrypt, compactDecrypt } from 'jose';
 import type { KeyEncryptionKey } from '../keys/private-key.ts';
 import type { RedisStore } from '../redis/connect.ts';
 import { runScript, script } from '../redis/script.ts';
-import { type Interaction, interactionValidMs, repeatWindowMs } from './interaction.ts';
+import { type Event, type Interaction, interactionValidMs, repeatWindowMs, step } from './interaction.ts';
 import type { AuthorizationRequest } from './request.ts';
 
 /** `raw`: from Redis, for compare-and-set. `sealed`: from the browser. */
@@ -127,20 +127,20 @@ export async function replaceInteraction(
 const attempts = 8;
 
 /**
- * Repeats `change`, which has no side effects, after concurrent changes. Returns the interaction: changed, or decided
- * by another form; undefined when it is gone.
+ * Takes the interaction as it is stored to its next state. `isOurs`: this call did it, no other form. `stored`: what is stored
+ * now, perhaps decided by another form; undefined when it is gone. Throws `temporarily_unavailable`.
  */
-export async function changeUndecided(
+export async function transition(
   store: RedisStore,
   stored: StoredInteraction,
-  change: (interaction: Interaction) => Interaction,
+  event: Event,
   now: number,
-): Promise<StoredInteraction | undefined> {
+): Promise<{ readonly stored: StoredInteraction | undefined; readonly isOurs: boolean }> {
   let current: StoredInteraction | undefined = stored;
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    if (current === undefined || current.interaction.decision) return current;
-    const replaced = await replaceInteraction(store, current, change(current.interaction), now);
-    if (replaced) return replaced;
+    if (current === undefined || current.interaction.decision) return { stored: current, isOurs: false };
+    const replaced = await replaceInteraction(store, current, step(current.interaction, event), now);
+    if (replaced) return { stored: replaced, isOurs: true };
     current = await findInteraction(store, stored.interaction.id);
   }
   throw unavailable('a contended interaction');

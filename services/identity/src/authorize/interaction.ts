@@ -1,21 +1,20 @@
-// An interaction: one browser's way from the authorization request to its answer. `pageOf` and `nextStep` derive its
-// state.
+// An interaction: one browser's way from the authorization request to the response. `pageOf` derives its state, `step` takes
+// it to the next one.
 //
 //   state     leaves by                                            to
-//   login     login form                                           account, consent, complete
-//   account   "continue", or "use another account"                 consent, complete; login
-//   consent   "allow", "deny"                                      decided
-//   complete  nothing left to ask: decided without a page          decided
+//   login     logged_in                                            account, consent, decided
+//   account   account_confirmed; another_account                   consent, decided; login
+//   consent   allowed                                              decided
 //   decided   redirect to the partner, repeated for 10 s (R6.7)    -
 //
-// A login form is accepted in any state before the decision, so Back works; "cancel" denies in any of them. The first
+// A login form is accepted in any state before the decision, so Back works; `denied` ends any of them. The first
 // decision of a stored interaction is final. An undecided one expires after 30 minutes, or when its holder begins too
 // many others. The form tokens and the authorization code are derived from its cookie (decision 0002).
 import { createHmac } from 'node:crypto';
-import type { Scope } from '../clients/scope.ts';
+import { isWithin, type Scope } from '../clients/scope.ts';
 import type { ConsentId, FamilyId, SecretHash, Sub } from '../ids.ts';
 import { formatToken, hashSecret, sameHash, sameText } from '../secrets.ts';
-import { type AuthorizationRequest, needsConsent } from './request.ts';
+import { type AuthorizationRequest, isHinted, needsConsent } from './request.ts';
 import type { RedirectedError } from './response.ts';
 
 export const interactionValidMs = 30 * 60 * 1000;
@@ -44,7 +43,7 @@ interface Refused {
   readonly error: Extract<RedirectedError, 'access_denied' | 'login_required' | 'invalid_scope'>;
 }
 
-export type Outcome = Allowed | Refused;
+type Outcome = Allowed | Refused;
 /** `at`: milliseconds since the epoch. */
 export type Decision = Outcome & { readonly at: number };
 
@@ -82,13 +81,92 @@ export function pageOf({ subject, request, accountConfirmed }: Interaction): Pag
   return asksForAccount && !accountConfirmed ? 'account' : 'consent';
 }
 
-export function nextStep(interaction: Interaction, granted: readonly Scope[]): Page | 'complete' {
-  const page = pageOf(interaction);
-  return page === 'consent' && !needsConsent(interaction.request, granted) ? 'complete' : page;
+/** Whether nothing is left to ask, all being `granted` (R6.2). */
+export function isComplete(interaction: Interaction, granted: readonly Scope[]): boolean {
+  return pageOf(interaction) === 'consent' && !needsConsent(interaction.request, granted);
 }
 
-export function decided(interaction: Interaction, outcome: Outcome, at: number): Interaction {
-  return { ...interaction, decision: { ...outcome, at } };
+interface Consent {
+  readonly consentId: ConsentId;
+  readonly scopes: readonly Scope[];
+}
+
+/** `approved`: the client's scopes now. `consent`: the subject's with that client. `at`: milliseconds since the epoch. */
+interface OfSubject {
+  readonly subject: Subject;
+  readonly approved: readonly Scope[];
+  readonly at: number;
+}
+interface WithConsent extends OfSubject {
+  readonly consent: Consent | undefined;
+}
+
+/** What a form does. */
+export type Event =
+  | ({ readonly kind: 'logged_in'; readonly holder: Holder } & WithConsent)
+  | ({ readonly kind: 'account_confirmed' } & WithConsent)
+  | { readonly kind: 'another_account' }
+  | ({ readonly kind: 'allowed'; readonly consentId: ConsentId } & OfSubject)
+  | { readonly kind: 'denied'; readonly at: number };
+
+/** A form about another subject, as in an older tab, changes nothing; nor does any after the decision. */
+export function step(interaction: Interaction, event: Event): Interaction {
+  if (interaction.decision) return interaction;
+  switch (event.kind) {
+    case 'logged_in':
+      return settled({ ...interaction, subject: event.subject, holder: event.holder }, event);
+    case 'account_confirmed':
+      return isAbout(interaction, event)
+        ? settled({ ...interaction, accountConfirmed: true }, event)
+        : interaction;
+    case 'another_account': {
+      const { subject: _, accountConfirmed: __, ...rest } = interaction;
+      return rest;
+    }
+    case 'allowed':
+      return isAbout(interaction, event) && pageOf(interaction) === 'consent'
+        ? allowed(interaction, event)
+        : interaction;
+    case 'denied':
+      return refused(interaction, 'access_denied', event.at);
+  }
+}
+
+/** Whether the decision is what the event asks for: the subject's code, a refusal that nobody asked for, or the denial. */
+export function answers(decision: Decision, event: Event): boolean {
+  if (event.kind === 'another_account') return false;
+  const isDenied = decision.kind === 'refused' && decision.error === 'access_denied';
+  if (event.kind === 'denied') return isDenied;
+  return decision.kind === 'allowed' ? decision.subject.sub === event.subject.sub : !isDenied;
+}
+
+function isAbout({ subject }: Interaction, event: OfSubject): boolean {
+  return subject?.sub === event.subject.sub;
+}
+
+/** Decides if another user is hinted at (R5.19), a scope was lost (R6.5), or nothing is left to ask. */
+function settled(interaction: Interaction, { subject, approved, consent, at }: WithConsent): Interaction {
+  const { request } = interaction;
+  if (!isHinted(request, subject.sub)) return refused(interaction, 'login_required', at);
+  if (!isWithin(request.scopes, approved)) return refused(interaction, 'invalid_scope', at);
+  if (!consent || !isComplete(interaction, consent.scopes)) return interaction;
+  return decided(interaction, { kind: 'allowed', subject, consentId: consent.consentId, at });
+}
+
+function allowed(
+  interaction: Interaction,
+  { subject, consentId, approved, at }: OfSubject & Pick<Consent, 'consentId'>,
+) {
+  if (!isWithin(interaction.request.scopes, approved)) return refused(interaction, 'invalid_scope', at);
+  return decided(interaction, { kind: 'allowed', subject, consentId, newConsent: true, at });
+}
+
+function refused(interaction: Interaction, error: Refused['error'], at: number): Interaction {
+  return decided(interaction, { kind: 'refused', error, at });
+}
+
+function decided(interaction: Interaction, decision: Decision): Interaction {
+  return { ...interaction, decision };
 }
 
 export function isExpired({ createdAt }: Interaction, now: number): boolean {

@@ -9,7 +9,8 @@ import {
 import { hashSecret, newSecret } from '../secrets.ts';
 import { type StartedInteraction, startLogin } from './begin.ts';
 import {
-  advance,
+  apply,
+  askedOf,
   findOpen,
   type OwnedForm,
   openForm,
@@ -78,8 +79,12 @@ async function signIn(
   if (!form.forgetMe) await createSession(deps.redis, browserSession, { sub, authTime, lastUsed: authTime });
   const subject: Subject = { sub, authTime, origin: form.forgetMe ? 'login-once' : 'login' };
   const holder: Holder = { sub, session: form.forgetMe ? undefined : hashSecret(browserSession) };
-  const result = await advance(deps, own, subject, (interaction) => ({ ...interaction, subject, holder }));
-  if (result.kind === 'not_owner' || result.kind === 'expired') {
+  const result = await apply(deps, own, {
+    kind: 'logged_in',
+    holder,
+    ...(await askedOf(deps, own, subject)),
+  });
+  if (result.kind === 'expired' || (result.kind === 'redirect' && !result.effective)) {
     await endSession(deps.redis, browserSession);
     return result;
   }

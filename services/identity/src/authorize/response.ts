@@ -25,19 +25,21 @@ export interface AnswerAddress {
   readonly state: string;
 }
 
-export interface PartnerRedirect {
+export interface PartnerRedirect<Effective extends boolean = true> {
   readonly kind: 'redirect';
+  /** Whether it is the response to what was asked for; else nothing was done. */
+  readonly effective: Effective;
   /** Secret if it carries a code (R27). */
   readonly location: string;
   readonly error?: RedirectedError;
 }
 
 export function codeRedirect(address: AnswerAddress, code: string): PartnerRedirect {
-  return { kind: 'redirect', location: locationWith(address, 'code', code) };
+  return { kind: 'redirect', effective: true, location: locationWith(address, 'code', code) };
 }
 
 export function errorRedirect(address: AnswerAddress, error: RedirectedError): PartnerRedirect {
-  return { kind: 'redirect', location: locationWith(address, 'error', error), error };
+  return { kind: 'redirect', effective: true, location: locationWith(address, 'error', error), error };
 }
 
 function locationWith({ redirectUri, state }: AnswerAddress, name: string, value: string): string {

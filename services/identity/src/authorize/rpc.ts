@@ -92,8 +92,6 @@ function toFormResult(result: FormResult) {
   switch (result.kind) {
     case 'next':
       return toCase({ ...result, page: Page[enumKey(result.page)] });
-    case 'not_owner':
-      return toCase({ ...result, kind: 'redirect' as const });
     default:
       return toCase(result);
   }
@@ -105,8 +103,6 @@ function toLoginOutcome(outcome: LoginOutcome) {
       return toCase({ ...outcome, next: { page: Page[enumKey(outcome.page)] } });
     case 'redirect':
       return toCase({ ...outcome, redirect: outcome });
-    case 'not_owner':
-      return toCase({ kind: 'redirect' as const, redirect: outcome });
     case 'interaction':
       return toStarted(outcome);
     case 'rejected':
