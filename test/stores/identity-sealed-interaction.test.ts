@@ -50,6 +50,19 @@ test('login stores it once: whatever else comes with the seal continues that rec
   expect(subject.sub).toBe(other.sub);
 });
 
+test('a record of another version is an expired form, which its seal does not begin again', async () => {
+  await logIn(form);
+  const [server, key] = [serverOf(redis), recordKey(form)];
+  const record = JSON.parse((await server.get(key)) ?? '');
+  const viewOf = async (version: number | undefined) => {
+    await server.set(key, JSON.stringify({ ...record, version }), 'KEEPTTL');
+    return (await getInteraction(deps, { ...form, sealedInteraction: '' })).kind;
+  };
+  expect(await viewOf(undefined)).toBe('login');
+  expect(await viewOf(2)).toBe('expired');
+  expect((await logIn(form)).kind).toBe('expired');
+});
+
 test('one seal yields at most one code, however often it is presented', async () => {
   await addConsent(identity, flow.person.sub, flow.partner.clientId);
   const outcomes = await Promise.all(Array.from({ length: 20 }, () => logIn(form)));

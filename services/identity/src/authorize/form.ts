@@ -75,6 +75,7 @@ export async function findPresented(
   { interactionId, sealedInteraction }: PresentedForm,
 ): Promise<StoredInteraction | undefined> {
   const stored = await findInteraction(redis, interactionId);
+  if (stored === 'closed') return undefined;
   if (stored || sealedInteraction === '') return stored;
   const interaction = await seal.open(sealedInteraction);
   if (interaction?.id !== interactionId || now() >= interaction.createdAt + sealReadMs) return undefined;

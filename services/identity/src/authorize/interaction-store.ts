@@ -1,5 +1,5 @@
 // The browser holds the interaction until somebody has logged in, encrypted (JWE, RFC 7516), in the form of the login
-// page, and no store does (R6.10). From then on Redis holds it as JSON; each change is a compare-and-set on the whole
+// page, and no store does (R6.10). From then on Redis holds it; each change is a compare-and-set on the whole
 // text.
 //
 //   interaction:{all}:<id>              the record
@@ -14,7 +14,7 @@ import type { KeyEncryptionKey } from '../keys/private-key.ts';
 import type { RedisStore } from '../redis/connect.ts';
 import { runScript, script } from '../redis/script.ts';
 import { type Event, type Interaction, interactionValidMs, repeatWindowMs, step } from './interaction.ts';
-import type { AuthorizationRequest } from './request.ts';
+import { readInteraction, writeInteraction } from './interaction-text.ts';
 
 /** `raw`: from Redis, for compare-and-set. `sealed`: from the browser. */
 export type StoredInteraction =
@@ -38,15 +38,6 @@ function listingOf(interaction: Interaction): { readonly list: string; readonly 
   if (decision) return { list: `${prefix}decided:${holder.sub}`, member: `${id}${wasSealed ? '+' : ':'}` };
   const session = holder.session?.slice(0, 22) ?? '';
   return { list: `${prefix}undecided:${holder.sub}`, member: `${id}:${session}` };
-}
-
-/** Kept as base64url: in JSON a control character takes six bytes (R3.8). */
-const callersTexts = ['state', 'nonce', 'loginHint', 'uiLocales'] as const;
-
-function recode(interaction: Interaction, from: BufferEncoding, to: BufferEncoding): Interaction {
-  const { request } = interaction;
-  const texts = callersTexts.map((name) => [name, Buffer.from(request[name], from).toString(to)]);
-  return { ...interaction, request: { ...request, ...(Object.fromEntries(texts) as AuthorizationRequest) } };
 }
 
 // KEYS: record, list left, list joined. ARGV: text before ('' for none), text after, members in both lists, now, end
@@ -81,7 +72,7 @@ async function keepInteraction(
   next: Interaction,
   now: number,
 ): Promise<StoredInteraction | undefined> {
-  const raw = JSON.stringify(recode(next, 'utf8', 'base64url'));
+  const raw = writeInteraction(next, 'base64url');
   const [left, joined] = [listingOf(before.interaction), listingOf(next)];
   const keys = [`${prefix}${next.id}`, left.list, joined.list] as const;
   const repeatableUntil = next.decision ? next.decision.at + repeatWindowMs : 0;
@@ -100,13 +91,17 @@ export function createInteraction(
   return keepInteraction(store, 'create interaction', { interaction, raw: '' }, interaction, now);
 }
 
-export async function findInteraction(store: RedisStore, id: string): Promise<StoredInteraction | undefined> {
+/** `closed`: it was evicted, or is another version's; its seal does not begin it again. */
+export async function findInteraction(
+  store: RedisStore,
+  id: string,
+): Promise<StoredInteraction | 'closed' | undefined> {
   if (!idPattern.test(id)) return undefined;
   const key = `${prefix}${id}`;
   const raw = await store.run('find interaction', key, (redis) => redis.get(key));
-  return raw === null || raw === spent
-    ? undefined
-    : { interaction: recode(JSON.parse(raw) as Interaction, 'base64url', 'utf8'), raw };
+  if (raw === null) return undefined;
+  const interaction = raw === spent ? undefined : readInteraction(raw, 'base64url');
+  return interaction ? { interaction, raw } : 'closed';
 }
 
 /**
@@ -136,19 +131,21 @@ export async function transition(
   event: Event,
   now: number,
 ): Promise<{ readonly stored: StoredInteraction | undefined; readonly isOurs: boolean }> {
-  let current: StoredInteraction | undefined = stored;
+  let current = stored;
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    if (current === undefined || current.interaction.decision) return { stored: current, isOurs: false };
+    if (current.interaction.decision) return { stored: current, isOurs: false };
     const replaced = await replaceInteraction(store, current, step(current.interaction, event), now);
     if (replaced) return { stored: replaced, isOurs: true };
-    current = await findInteraction(store, stored.interaction.id);
+    const found = await findInteraction(store, stored.interaction.id);
+    if (found === undefined || found === 'closed') return { stored: undefined, isOurs: false };
+    current = found;
   }
   throw unavailable('a contended interaction');
 }
 
 export interface InteractionSeal {
   readonly seal: (interaction: Interaction) => Promise<string>;
-  /** Undefined when this installation did not seal it. Ignores its age. */
+  /** Undefined when this installation did not seal it, or another version in another form. Ignores its age. */
   readonly open: (sealed: string) => Promise<Interaction | undefined>;
 }
 
@@ -160,7 +157,7 @@ export function createInteractionSeal(encryptionKeys: readonly KeyEncryptionKey[
   const [newest = new Uint8Array()] = keys;
   return {
     seal: (interaction) =>
-      new CompactEncrypt(Buffer.from(JSON.stringify(interaction)))
+      new CompactEncrypt(Buffer.from(writeInteraction(interaction, 'utf8')))
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
         .encrypt(newest),
     open: async (sealed) => {
@@ -176,5 +173,5 @@ export function createInteractionSeal(encryptionKeys: readonly KeyEncryptionKey[
 async function openWith(key: Uint8Array, sealed: string): Promise<Interaction | undefined> {
   const algorithms = { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] };
   const opened = await compactDecrypt(sealed, key, algorithms).catch(() => undefined);
-  return opened && (JSON.parse(Buffer.from(opened.plaintext).toString()) as Interaction);
+  return opened && readInteraction(Buffer.from(opened.plaintext).toString(), 'utf8');
 }

@@ -33,9 +33,9 @@ export interface Allowed {
   readonly kind: 'allowed';
   readonly subject: Subject;
   readonly consentId: ConsentId;
-  readonly newConsent?: true;
+  readonly newConsent?: true | undefined;
   /** The code exists: a repeat creates nothing. */
-  readonly completed?: true;
+  readonly completed?: true | undefined;
 }
 
 interface Refused {
@@ -67,8 +67,8 @@ export interface Interaction {
   /** Survives "use another account". Absent while sealed. */
   readonly holder?: Holder | undefined;
   /** A seal must not restart a decided interaction. */
-  readonly wasSealed?: true;
-  readonly accountConfirmed?: boolean;
+  readonly wasSealed?: true | undefined;
+  readonly accountConfirmed?: boolean | undefined;
   readonly decision?: Decision | undefined;
 }
 
