@@ -32,7 +32,7 @@ export async function beginFamily(store: RedisStore): Promise<ClientFamily> {
     ...{ redirectUri: 'https://partner.example/callback', nonce: '', pkce: undefined, authTime: undefined },
   };
   await grants.createAuthorizationCode(store, code);
-  const read = { keptUntil: Date.now(), memoryMs: 0, expired: false };
+  const read = { kind: 'grant', keptUntil: Date.now(), memoryMs: 0, expired: false } as const;
   await grants.exchangeCode(store, { ...code, ...read }, nextToken(current), inAnHour());
   return { familyId, current, consumed: [], unknown: false };
 }
@@ -40,7 +40,7 @@ export async function beginFamily(store: RedisStore): Promise<ClientFamily> {
 /** Undefined when it was revoked, too. */
 export async function findFamily(store: RedisStore, familyId: FamilyId) {
   const found = await grants.readRefreshFamily(store, familyId, Date.now);
-  return found && 'hash' in found ? found : undefined;
+  return found?.kind === 'grant' ? found : undefined;
 }
 
 /** As the token endpoint does; true when the current token was accepted. */

@@ -112,7 +112,7 @@ export async function readFamilies(store: RedisStore, familyIds: readonly Family
   return familyIds.map((familyId, index) => {
     const fields = answers[index] as FoundFields['fields'];
     const family = toFamily({ familyId, fields, ttlMs: Number.POSITIVE_INFINITY, now });
-    const isExpired = family && 'hash' in family && family.issuedAt <= now - refreshTokenLifetime * 1_000;
+    const isExpired = family?.kind === 'grant' && family.issuedAt <= now - refreshTokenLifetime * 1_000;
     return { familyId, family: isExpired ? undefined : family };
   });
 }

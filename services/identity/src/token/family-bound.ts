@@ -134,7 +134,8 @@ async function endSome(
   const ended = await endFamilies(redis, chosen);
   await unlistFamilies(redis, owner, [...gone, ...ended.map(({ familyId }) => familyId)]);
   const records = ended.map((family): EndedFamily => {
-    const by = 'hash' in family ? { ...endedBy(exchanges, now), revoked: superseded } : family.revocation;
+    const by =
+      family.kind === 'grant' ? { ...endedBy(exchanges, now), revoked: superseded } : family.revocation;
     if (by.revoked === superseded)
       onSecurityEvent({ event: 'grant.revoked', client: clientId, sub, reason: superseded });
     return { family: keyedFamily(family.familyId), clientId, ...by };
@@ -158,7 +159,7 @@ interface FoundFamily {
 }
 
 function isValid(family: FoundFamily['family']): family is ValidFamily {
-  return family !== undefined && 'hash' in family;
+  return family?.kind === 'grant';
 }
 
 /** Whether more room is wanted, and one that began later may have expired: none begins before its login. */
@@ -171,7 +172,7 @@ function mayHideExpired(over: number, first: readonly FoundFamily[], now: number
 /** Those that no token can refresh make room first: `gone` ones, then revoked ones, then valid ones. */
 function choose(over: number, first: readonly FoundFamily[], others: readonly FoundFamily[]) {
   const families = [...first, ...others];
-  const revoked = families.flatMap(({ family }) => (family && !('hash' in family) ? [family] : []));
+  const revoked = families.flatMap(({ family }) => (family?.kind === 'revoked' ? [family] : []));
   const gone = families.filter(({ family }) => !family);
   const valid = first.map(({ family }) => family).filter(isValid);
   const dead = revoked.slice(0, Math.max(0, over - gone.length));

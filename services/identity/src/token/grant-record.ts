@@ -62,10 +62,12 @@ export interface Revocation extends EarlierRequest {
 }
 
 export interface RevokedFamily extends Omit<GrantRecord, 'hash'> {
+  readonly kind: 'revoked';
   readonly revocation: Revocation;
 }
 
 export type Read<Record extends GrantRecord> = Record & {
+  readonly kind: 'grant';
   /** End of its key, milliseconds since the epoch by our clock; late by the duration of the read at most. */
   readonly keptUntil: number;
   /** Milliseconds that the key outlives the secret; 0 for a code, and for an older release's token. */
@@ -173,7 +175,7 @@ export function toFamily(found: FoundFields): Read<RefreshFamily> | RevokedFamil
       at: Number(revoked_at),
       revoked: revoked as Revocation['revoked'],
     };
-    return { ...toGrant(found), revocation };
+    return { kind: 'revoked', ...toGrant(found), revocation };
   }
   const label = labelOf(hash as SecretHash);
   const isStepOfToken = step.startsWith(label);
@@ -194,7 +196,7 @@ function toRecord(found: FoundFields, memoryMs: number): Read<GrantRecord> | und
   if (!hash) return undefined;
   const { ttlMs, now } = found;
   const read = { keptUntil: now + ttlMs, memoryMs, expired: memoryMs > 0 && ttlMs <= memoryMs };
-  return { ...toGrant(found), hash: hash as SecretHash, ...read };
+  return { kind: 'grant', ...toGrant(found), hash: hash as SecretHash, ...read };
 }
 
 function toGrant({ familyId, fields }: FoundFields): Omit<GrantRecord, 'hash'> {

@@ -101,7 +101,7 @@ export function requireOwn<Loaded extends GrantRecord>(
   { presented, record }: LoadedGrant<Loaded>,
   clientId: ClientId,
 ): Read<Loaded> {
-  const isCurrent = presented && record && 'hash' in record && sameHash(presented.hash, record.hash);
+  const isCurrent = presented && record?.kind === 'grant' && sameHash(presented.hash, record.hash);
   if (isCurrent && record.clientId === clientId && !record.expired) return record;
   throw whyRefused(event, { presented, record }, clientId);
 }
@@ -115,7 +115,7 @@ export function whyRefused(
   if (record === undefined)
     return refusedGrant(event, 'not_known', clientId, { familyId: presented.familyId });
   if (record.clientId !== clientId) return refusedGrant(event, 'foreign', clientId, record);
-  if (!('hash' in record)) return refusedGrant(event, 'revoked', clientId, record, record.revocation);
+  if (record.kind === 'revoked') return refusedGrant(event, 'revoked', clientId, record, record.revocation);
   if (sameHash(presented.hash, record.hash)) return refusedGrant(event, 'expired', clientId, record);
   const reason = event === 'code.refused' ? 'forged' : 'reused';
   return refusedGrant(event, reason, clientId, record, replacementOf(record, presented.hash));
