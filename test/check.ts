@@ -16,6 +16,7 @@ const steps: Readonly<Record<string, Step>> = {
   'proto lint': command('buf', 'lint proto'),
   'proto compatibility': command('buf', 'breaking proto --against proto/baseline.binpb.gz'),
   'generated pages': command('node', 'test/generate.ts --check'),
+  'places of mutants': command('node', 'test/mutants/run.ts --places'),
   'house rules': findBreaches,
   'shell lint': lint('shellcheck', '--external-sources', /\.sh$|^\.ci\/run$/),
   'Dockerfile lint': lint('hadolint', '--no-color', /(^|\/|\.)Dockerfile$/),

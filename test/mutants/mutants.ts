@@ -17,8 +17,6 @@ const mutantShape = z.strictObject({
   /** The cheapest suite that should notice: its vitest project, and which of its files (patterns; all where none is named). */
   suite: z.string(),
   tests: z.array(z.string()).default([]),
-  /** Why no suite can notice: another line does the same work. Any other mutant must be caught. */
-  equivalent: z.string().optional(),
 });
 
 export type Mutant = z.infer<typeof mutantShape> & { readonly list: string };

@@ -1,7 +1,7 @@
 // Plants each mutant in a copy of this tree, runs the suite that should notice, and says which test did:
 //   mutants [--copies N] [LIST | ID …]
 // A mutant is caught by a test that fails with it and passes without it. One that is not caught, or whose suite hangs or does not
-// load, fails the command unless the list says why. `--places` only looks for the places.
+// load, fails the command. `--places` only looks for the places.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { root } from '../check/step.ts';
 import { type Mutant, mutate, readMutants } from './mutants.ts';
 
-type Verdict = 'caught' | 'SURVIVED' | 'equivalent' | 'BROKEN';
+type Verdict = 'caught' | 'SURVIVED' | 'BROKEN';
 
 interface Outcome {
   readonly mutant: Mutant;
@@ -61,9 +61,7 @@ async function runAll(copies: number): Promise<number> {
     }),
   );
   const count = (verdict: Verdict) => outcomes.filter((outcome) => outcome.verdict === verdict).length;
-  console.log(
-    `${count('caught')} caught, ${count('equivalent')} equivalent, ${count('SURVIVED')} survived, ${count('BROKEN')} broken`,
-  );
+  console.log(`${count('caught')} caught, ${count('SURVIVED')} survived, ${count('BROKEN')} broken`);
   return count('SURVIVED') + count('BROKEN') === 0 ? 0 : 1;
 }
 
@@ -104,7 +102,6 @@ async function tryOut(copy: string, mutant: Mutant): Promise<Outcome> {
     const by = await firstFailure(copy, mutant);
     if (by.noticed) return { mutant, verdict: 'caught', by: by.noticed };
     if (by.broken) return { mutant, verdict: 'BROKEN', by: by.broken };
-    if (mutant.equivalent) return { mutant, verdict: 'equivalent', by: mutant.equivalent };
     return { mutant, verdict: 'SURVIVED', by: mutant.property };
   } finally {
     writeFileSync(file, source);
