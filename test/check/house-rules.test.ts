@@ -1,6 +1,6 @@
 // Proves that each rule of the house fires on what it forbids and lets pass what it allows.
 import { expect, test } from 'vitest';
-import { breaches } from './house-rules.ts';
+import { breaches, folderBreaches } from './house-rules.ts';
 
 const opening = '// Owns something.\n';
 
@@ -40,4 +40,15 @@ test.each([
   ['services/identity/src/grants/code.ts', 'const anyone = new Date(now);'],
 ])('%s with %j passes', (path, line) => {
   expect(breaches(path, path.endsWith('.sql') ? `-- Owns users.\n${line}` : opening + line)).toEqual([]);
+});
+
+test('a folder of a service has one file that says what lives there', () => {
+  const files = ['services/identity/src/token/grant.ts', 'services/identity/src/token/jwt.ts'];
+  const says = '// token/ redeems.\n\n';
+  const breachesOf = (...texts: string[]) =>
+    folderBreaches(new Map(files.map((file, nth) => [file, texts[nth] ?? ''])));
+  expect(breachesOf(says, opening)).toEqual([]);
+  expect(breachesOf(opening, opening)).toHaveLength(1);
+  expect(breachesOf(says, says)).toHaveLength(1);
+  expect(folderBreaches(new Map([['services/identity/src/main.ts', opening]]))).toEqual([]);
 });

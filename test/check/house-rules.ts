@@ -65,7 +65,21 @@ export function breaches(path: string, text: string): string[] {
   return broken;
 }
 
+/** Of `texts`, by path: one file of each folder of a service begins with what lives in the folder. */
+export function folderBreaches(texts: ReadonlyMap<string, string>): string[] {
+  const folderOf = (path: string) =>
+    /^services\/(?!demo-partner)[^/]+\/src\/.+(?=\/[^/]+\.ts$)/.exec(path)?.[0] ?? '';
+  return [...Map.groupBy(texts.keys(), folderOf)].flatMap(([folder, paths]) => {
+    const word = `// ${folder.slice(folder.lastIndexOf('/') + 1)}/ `;
+    const count = paths.filter((path) => texts.get(path)?.startsWith(word)).length;
+    return folder === '' || count === 1
+      ? []
+      : [`${folder}: ${count} files begin with "${word}", what lives there`];
+  });
+}
+
 export const findBreaches: Step = async () => {
-  const texts = filesOfProject().filter((path) => /\.(ts|sql|proto|md|yaml|yml|css)$/.test(path));
-  return fail(texts.flatMap((path) => breaches(path, read(path))));
+  const paths = filesOfProject().filter((path) => /\.(ts|sql|proto|md|yaml|yml|css)$/.test(path));
+  const texts = new Map(paths.map((path) => [path, read(path)]));
+  return fail([...texts].flatMap(([path, text]) => breaches(path, text)).concat(folderBreaches(texts)));
 };

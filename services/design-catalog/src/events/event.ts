@@ -1,3 +1,5 @@
+// events/ is what partners read: a user's Events and the designs of one. feed/ writes them.
+
 // Events and designs as the catalog reads them. An Event groups a user's non-deleted designs by event identifier
 // (R22.1); the triggers of migration 0001 write its summary.
 import { isUtf8 } from 'node:buffer';

@@ -1,3 +1,6 @@
+// feed/ is how the platform writes: changes of designs in batches, resume points, and the event summaries that follow from them.
+// events/ reads the same tables.
+
 // The feed: the platform that owns the designs streams its changes, by ascending position. Each batch is atomic with
 // its event summaries, resume point and audit entry, so that a broken stream can resume.
 import { type AuditOrigin, logAuditHead } from '@course-exchange/runtime/audit/table';

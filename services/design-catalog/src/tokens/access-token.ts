@@ -1,3 +1,5 @@
+// tokens/ is who may read: access tokens, verified with identity's key set. What they may read is decided in events/.
+
 // Verifies access tokens at the resource server (specification §5, R15.1). A verified token is cached until it
 // expires or its key leaves the set.
 import { hash } from 'node:crypto';

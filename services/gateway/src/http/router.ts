@@ -1,3 +1,6 @@
+// http/ is HTTP before and after a route: connections, admission, bodies, forms, cookies, headers and errors, around Fastify. It knows
+// no route and no page.
+
 // Registers the routes in Fastify: route before method before everything else (R20.1), with one span, deadline,
 // admission and translation of failures.
 import { type IncomingMessage, METHODS } from 'node:http';

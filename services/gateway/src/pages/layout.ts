@@ -1,3 +1,6 @@
+// pages/ is what people see, as HTML without script: forms and errors, in the languages of messages/. Which page is shown is decided
+// by identity; routes/ fetches its data.
+
 // The layout of every page and the parts that pages share.
 import type { AccountSummary, AccountView } from '@course-exchange/proto/identity/v1/authorization';
 import { stylesheetPath } from '../stylesheet.ts';

@@ -1,3 +1,6 @@
+// routes/ is the public endpoints: each turns a request into a call of identity or design-catalog, and the answer into a response. It
+// decides nothing of OAuth.
+
 // Every public route; docs/routes.md is generated from it.
 import type { Route } from '../http/route.ts';
 import type { Services } from '../services.ts';

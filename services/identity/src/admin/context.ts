@@ -1,3 +1,6 @@
+// admin/ is what the use cases of all operators' services share: one transaction with its audit entries, its dry run, and the errors
+// that partnerctl prints. The use cases themselves stand with their nouns, in clients/, keys/, users/, consents/ and restore/.
+
 // Operators' use cases: each writes in one transaction with its audit entries. A dry run is rolled back.
 import { type AppendedHead, type AuditedChange, appendToAudit } from '@course-exchange/runtime/audit/table';
 import type { Database, Queries } from '@course-exchange/runtime/postgres/pool';

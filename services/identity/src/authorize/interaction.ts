@@ -1,3 +1,7 @@
+// authorize/ is the way of a browser from /authorize to the redirect: the request's checks, the login, account and consent forms, and
+// the code at the end. It decides what is asked and what a form does; the pages are the gateway's. Passwords are verified in login/,
+// consents kept in consents/, codes redeemed in token/.
+
 // An interaction: one browser's way from the authorization request to the response. `pageOf` derives its state, `step` takes
 // it to the next one.
 //

@@ -1,3 +1,6 @@
+// clients/ is the partners' applications: registrations, approvals, secrets and scopes, as operators change them and as requests read
+// them. A client proves who it is in token/; what it did stands in conduct/.
+
 // A client: a partner's application, which sends users to log in and exchanges codes (specification §1, R15).
 //
 //   draft ──► test ──► approved        its approval: one step up, any way down

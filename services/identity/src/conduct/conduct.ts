@@ -1,3 +1,5 @@
+// conduct/ counts what clients do against their duties, for operators to read. It sees outcomes and decides nothing about a request.
+
 // How a client keeps its duties (specification §5), counted from requests in which it authenticated. Authorization
 // requests count when the client redeems their code. Duties that identity cannot see are listed, too.
 import type { ClientId } from '../ids.ts';

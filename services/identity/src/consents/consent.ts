@@ -1,3 +1,6 @@
+// consents/ is what users agreed to share with a client, until they or an operator withdraw it. The consent page is a step of
+// authorize/; token/ reads the consent at each request.
+
 // A consent: what a user agreed to share with a client (R6.1).
 //
 //   (none) ──► current ──► withdrawn

@@ -1,3 +1,5 @@
+// discovery/ is what identity publishes of itself: metadata and key set. The keys stand in keys/.
+
 // DiscoveryService: discovery (specification §4, OIDC Discovery) and the key set, from memory.
 import type { DescMethod } from '@bufbuild/protobuf';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';

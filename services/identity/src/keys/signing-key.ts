@@ -1,3 +1,6 @@
+// keys/ is the signing keys: their states and rotation by operators, their encryption at rest, and the ring in memory that signs,
+// verifies and publishes. Which claims are signed is decided in token/.
+
 // A signing key.
 //
 //   staged ──────► active ──────► superseded ──────► retired

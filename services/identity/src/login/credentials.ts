@@ -1,3 +1,6 @@
+// login/ decides whether e-mail and password are those of somebody who may sign in, and bounds who may try: throttle, hashing queue,
+// and equal work for every account. Sessions and what follows a login are in authorize/.
+
 // A login: whether e-mail and password are those of somebody who may sign in, behind the throttle.
 //
 //   attempt → admitted → verified → accepted | wrong (counts as a failure)

@@ -1,3 +1,6 @@
+// redis/ is how identity speaks to Redis: one server, Sentinels or a Cluster, scripts, and the confirmation by replicas. Keys and
+// their meaning stand with their nouns, in files that end in -store.ts.
+
 // Store operations on Redis: one server, Sentinels, or a Cluster. Faults become `temporarily_unavailable`.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '@course-exchange/runtime/process/errors';

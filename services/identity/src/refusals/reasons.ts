@@ -1,3 +1,6 @@
+// refusals/ is why a request was refused: the reasons, their records for seven days, and what support reads of them (`explain`). A
+// caller sees the error code alone.
+
 // Why identity refuses a request at the token, authorization or user-info endpoint. The caller sees only the code, log
 // and metrics the reason, support a record (R34.1). An unlisted reason does not compile.
 import type { ErrorCode } from '@course-exchange/rules/error-codes';

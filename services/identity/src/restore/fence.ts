@@ -1,3 +1,6 @@
+// restore/ keeps what had ended since a backup ended after its restore. Backups and restores themselves are the operator's
+// (docs/recovery.md).
+
 // The restore fence: what had ended since a backup stays ended after its restore (docs/recovery.md).
 //
 // - Redis alone: sessions, codes and refresh families of every user end, as by a sign-out (R13.5).

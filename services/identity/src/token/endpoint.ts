@@ -1,3 +1,7 @@
+// token/ is the token endpoint and user-info: it authenticates the client, reads what a code or refresh token stands for, signs
+// tokens, and consumes the grant in one step. Codes are made in authorize/; what is approved, agreed and enabled is read from
+// clients/, consents/ and users/.
+
 // The token endpoint in the order of R8. Method and content type are the gateway's.
 import { tokenParameters } from '@course-exchange/rules/parameters';
 import { Refusal } from '../refusals/reasons.ts';

@@ -1,3 +1,6 @@
+// users/ is the users as the platform and operators know them: import, password hashes, e-mail addresses, disabling and signing out.
+// Who they prove to be is decided in login/; what they did in a browser is in authorize/.
+
 // A user: who logs in, and the subject of every token.
 //
 //   imported ──► enabled ◄──► disabled

@@ -1,3 +1,6 @@
+// cli/ is what every command is made of: its help, its context, and option values. The commands stand in the folders and files of
+// their nouns.
+
 // A command: its help with examples, and its context.
 import { Command, type CommandUnknownOpts, type OptionValues } from '@commander-js/extra-typings';
 import type { Services } from '../connection/services.ts';

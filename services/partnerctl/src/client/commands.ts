@@ -1,3 +1,5 @@
+// client/ is the commands about partners' clients and their registrations. Their secrets are in secret/.
+
 // `client`: partners' clients, registered as inactive drafts, approved step by step and activated.
 import { Option } from '@commander-js/extra-typings';
 import {

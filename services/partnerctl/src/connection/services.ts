@@ -1,3 +1,6 @@
+// connection/ is how a command reaches identity and design-catalog: addresses, certificates, and what an operator reads when a call
+// fails.
+
 // Typed clients of the operator's port and the feed's over connect-node's gRPC transport, and what an operator reads when
 // a call fails.
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,5 @@
+// designs/ is the commands about course designs: their import over the feed, their recount and their volume.
+
 // `designs`: import over the feed, and the recount of event summaries.
 import { FeedService, type SummaryDifference } from '@course-exchange/proto/feed/v1';
 import { newCommand, newGroup, withAction } from '../cli/command.ts';

@@ -1,3 +1,5 @@
+// files/ is the files that commands read and write: NDJSON in blocks, other formats refused by their first bytes, rejected lines.
+
 // Files named on the command line; `-` is standard input.
 import {
   accessSync,

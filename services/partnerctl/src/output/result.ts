@@ -1,3 +1,5 @@
+// output/ is what a command prints: text for people, JSON for scripts, errors with their exit codes, questions to a terminal.
+
 // The result of a command: changes as text, and JSON with every field of a message, absent as null, times in UTC, states
 // in lower case.
 import { createRegistry, type DescEnum, isMessage, type Message } from '@bufbuild/protobuf';

@@ -1,3 +1,5 @@
+// secret/ is the commands about clients' secrets, and how a new one is handed over.
+
 // `client secret`: several secrets of a client overlap, so that one is replaced without a failed call.
 import {
   type ClientSecret,

@@ -1,3 +1,5 @@
+// user/ is the commands about users, and their import.
+
 // `user`: users are imported, disabled, enabled and signed out, never deleted.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type User, type UserNameSchema, UserService } from '@course-exchange/proto/operator/v1/user';

@@ -1,3 +1,5 @@
+// audit/ is the audit log of a service, and how operators read it. What is audited is decided by the services.
+
 // The audit log, table `audit_log` of a schema: every operator's change, append-only, as a hash chain that is followed
 // and verified.
 import { hash } from 'node:crypto';

@@ -1,3 +1,6 @@
+// grpc/ is how services call each other and operators call them: protobuf-es over grpc-js, mutual TLS, roles, and the call streams
+// between the gateway and its services (decision 0028).
+
 // Serves protobuf-es services over grpc-js, and stops by draining.
 import { promisify } from 'node:util';
 import type {

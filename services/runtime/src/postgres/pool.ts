@@ -1,3 +1,6 @@
+// postgres/ is how services speak to Postgres: pools, pipelined reads, accounts, schema versions and the migration job. Statements
+// stand with their nouns, in files that end in -table.ts.
+
 // A pool of Postgres connections: prepared statements, spans, and store faults separated from statement errors.
 import { timeBudget } from '@course-exchange/rules/time-budget';
 import { SpanKind } from '@opentelemetry/api';

@@ -1,3 +1,6 @@
+// process/ is what every process has: settings, logs, metrics, traces, health, errors and an orderly stop. It knows no store and no
+// wire.
+
 // The life of a process: start, configuration mistakes, stop in order.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Health } from './health.ts';

@@ -1,3 +1,5 @@
+// messages/ is the texts of the pages, one file for each language, and the choice of the language.
+
 // The languages of the pages, chosen by ui_locales, then Accept-Language, then English (R5.14).
 import { acceptedValues } from '../../http/accept.ts';
 import { de } from './de.ts';
