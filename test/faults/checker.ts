@@ -83,7 +83,7 @@ function checkNumber(
   const isIts = (causes: readonly Outage[]) =>
     causes.includes(outage) && causes.every(({ row }) => row.mostFailures !== undefined);
   const failed = operations.filter(
-    (one) => one.answer === 'unavailable' && !isStalled(one) && isIts(met(one)),
+    (one) => ['unavailable', 'none'].includes(one.answer) && !isStalled(one) && isIts(met(one)),
   );
   return failed
     .slice(outage.row.mostFailures ?? failed.length)

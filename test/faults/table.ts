@@ -183,7 +183,16 @@ const cluster: readonly Row[] = [
   }),
   row('release', 'upgraded', rolledOut),
   row('release', 'rolled back', rolledOut),
-  row('release', 'scaled', { ...rolledOut, endsMs: 140_000, ends: 'it is as before' }),
+  // One pod of each is left, beside those that start: while it gets no processor the ingress has no other to ask.
+  row('release', 'scaled', {
+    ...rolledOut,
+    answerMs: 10_000,
+    disturbs: kinds,
+    as: ['none', 'unavailable'],
+    mostFailures: 30,
+    endsMs: 140_000,
+    ends: 'it is as before',
+  }),
   row('release', 'with one pod of each deleted', rolledOut),
   row('release', 'recertified', { ...unnoticed, endsMs: 30_000, ends: 'every pod has the certificates' }),
   row('machine', 'busy', {
