@@ -28,7 +28,7 @@ const idPattern = /^[A-Za-z0-9_-]{22}$/;
 
 const prefix = 'interaction:{all}:';
 
-/** Replaces an evicted decided record whose seal is still out. */
+/** Replaces an evicted decided record whose seal is still out. No interaction is read from it. */
 const spent = 'spent';
 
 /** The id, then half of the session's hash while undecided. `+`: decided, with its seal still out. */
@@ -100,7 +100,7 @@ export async function findInteraction(
   const key = `${prefix}${id}`;
   const raw = await store.run('find interaction', key, (redis) => redis.get(key));
   if (raw === null) return undefined;
-  const interaction = raw === spent ? undefined : readInteraction(raw, 'base64url');
+  const interaction = readInteraction(raw, 'base64url');
   return interaction ? { interaction, raw } : 'closed';
 }
 
