@@ -140,8 +140,8 @@ describe('planted violations', () => {
     expect(broken([op('events', [3, 3.1], 'unavailable')], [redisKilled])).toEqual(['table: 0']);
     for (const answer of ['500 server_error', 'none', 'refused'] as const)
       expect(broken([op('events', [3, 3.1], answer)], [postgresKilled])).toEqual(['table: 0']);
-    const failed = [1, 2, 3, 4].map((at) => op('events', [at, at + 0.1], 'unavailable'));
-    expect(broken(failed, [outage('release', 'upgraded', 0.5, 10)])).toEqual(['table: 3']);
+    const failed = Array.from({ length: 16 }, () => op('events', [3, 3.1], 'unavailable'));
+    expect(broken(failed, [outage('release', 'upgraded', 2, 30)])).toEqual(['table: 15']);
   });
 
   test('an operation that goes well while a part that it needs is away', () => {
@@ -166,10 +166,6 @@ describe('planted violations', () => {
     expect(broken([op('events', [3, 5.01], 'unavailable')], [postgresKilled], stalls)).toEqual([]);
     expect(broken([op('events', [3, 5.21], 'unavailable')], [postgresKilled], stalls)).toEqual(['time: 0']);
     expect(broken([op('events', [3, 9], 'none')], [gatewayKilled])).toEqual([]);
-    const upgraded = outage('release', 'upgraded', 2, 30);
-    expect(broken([op('events', [3, 8.9], 'good')], [upgraded])).toEqual([]);
-    expect(broken([op('events', [3, 9.1], 'good')], [upgraded])).toEqual(['time: 0']);
-    expect(broken([op('discovery', [3, 4], 'unavailable')], [upgraded])).toEqual(['table: 0']);
   });
 
   test('a fault that ends later than its row allows', () => {

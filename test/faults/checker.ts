@@ -132,8 +132,7 @@ function checkAnswer(operation: Operation, around: Surroundings): readonly Viola
     ...(isStalled(operation) ? ['unavailable'] : []),
     ...failures,
   ];
-  const mostMs = Math.max(answerMs(kind), ...outages.map(({ row }) => row.answerMs ?? 0));
-  const isLate = !allowed.includes('none') && ownTime(called, answered) > mostMs;
+  const isLate = !allowed.includes('none') && ownTime(called, answered) > answerMs(kind);
   return [
     ...(allowed.includes(answer) ? [] : [{ rule: 'table', operation } as const]),
     ...(isLate ? [{ rule: 'time', operation } as const] : []),
