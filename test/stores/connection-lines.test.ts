@@ -1,7 +1,7 @@
 // Lines about a connection are filed under no request: the one that opened or used it last has its answer.
 import { randomUUID } from 'node:crypto';
 import { openReads } from '@course-exchange/runtime/postgres/pipelined-reads';
-import { openDatabase, type Queries } from '@course-exchange/runtime/postgres/pool';
+import { openDatabase, type Reads } from '@course-exchange/runtime/postgres/pool';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { carryContextAcrossAwaits, withCall } from '@course-exchange/runtime/process/request-context';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
@@ -24,7 +24,8 @@ function collect() {
 
 const inRequest = <T>(work: () => Promise<T>) =>
   context.with(withCall(ROOT_CONTEXT, 'request-answered', Date.now() + 60_000), work);
-const query = (store: Queries, text: string) => inRequest(() => store.query({ name: 'once', text }, []));
+const query = (store: Reads, text: string) =>
+  inRequest(() => store.query({ isRead: true, name: 'once', text }, []));
 
 test.each([
   ['idle Postgres connection lost', openDatabase],
@@ -33,7 +34,7 @@ test.each([
   const { write, requestOf } = collect();
   const options = { ...patient, schema: 'public', poolSize: 1, logger: createLogger('test', 'info', write) };
   const applicationName = `lines ${randomUUID()}`;
-  const store: Queries & { close: () => Promise<void> } = open({ url, applicationName, ...options });
+  const store: Reads & { close: () => Promise<void> } = open({ url, applicationName, ...options });
   onTestFinished(store.close);
   await query(store, 'select 1');
   const ending = openDatabase({ url, applicationName: 'ending', ...options });

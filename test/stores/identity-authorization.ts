@@ -62,6 +62,7 @@ export async function useAuthorization(connections = 1, log: Partial<Endpoint['d
   const hashingQueue = createHashingQueue({ concurrency: 2, waiting: 100, longestWaitMs: 60_000 });
   const deps: FlowDeps = {
     ...endpoint.deps,
+    database: identity.database,
     conduct: { ...endpoint.deps.conduct, onRequest: () => {} },
     ...log,
     now: () => clock.now,

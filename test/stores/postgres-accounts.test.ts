@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openReads } from '@course-exchange/runtime/postgres/pipelined-reads';
-import { openDatabase, type Queries } from '@course-exchange/runtime/postgres/pool';
+import { openDatabase, type Reads } from '@course-exchange/runtime/postgres/pool';
 import { type PostgresAccess, postgresAccess } from '@course-exchange/runtime/postgres/settings';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import pg from 'pg';
@@ -56,9 +56,9 @@ function openBoth(url: PostgresAccess, lifetimeMs = 60_000) {
   return { database, stores: [database, reads], unusable };
 }
 
-const who = { name: 'who', text: 'select pg_sleep(0.02), session_user as "user"' };
+const who = { isRead: true, name: 'who', text: 'select pg_sleep(0.02), session_user as "user"' } as const;
 
-async function userOf(store: Queries): Promise<string | undefined> {
+async function userOf(store: Reads): Promise<string | undefined> {
   return (await store.query<{ user: string }>(who, []))[0]?.user;
 }
 

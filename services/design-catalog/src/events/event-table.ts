@@ -1,5 +1,5 @@
 // Reads tables `event_summaries` and `designs`, each in one statement and so from one snapshot.
-import type { Queries, Statement } from '@course-exchange/runtime/postgres/pool';
+import type { ReadStatement, Reads } from '@course-exchange/runtime/postgres/pool';
 import { maxDesigns, type Owner, publicEventId, type StoredEventId } from './event.ts';
 
 export interface EventList {
@@ -9,7 +9,8 @@ export interface EventList {
 }
 
 // Index: event_summaries_pkey.
-export const eventsOfOwner: Statement = {
+export const eventsOfOwner: ReadStatement = {
+  isRead: true,
   name: 'events of owner',
   text: `select count(*)::integer as events,
       '{"items":[' || coalesce(string_agg(public_json, ',' order by updated_at desc nulls last, event_id), '')
@@ -19,7 +20,7 @@ export const eventsOfOwner: Statement = {
 };
 
 /** Latest update first. */
-export async function listEvents(database: Queries, owner: Owner): Promise<EventList> {
+export async function listEvents(database: Reads, owner: Owner): Promise<EventList> {
   const [list] = await database.query<EventList>(eventsOfOwner, [owner]);
   if (list === undefined) throw new Error('an aggregate without a row');
   return list;
@@ -45,7 +46,8 @@ interface Row {
 }
 
 // Indexes: event_summaries_pkey; designs_by_event, in its order. Foreign and nonexistent Events are the same (R24).
-export const designsOfEvent: Statement = {
+export const designsOfEvent: ReadStatement = {
+  isRead: true,
   name: 'designs of event',
   text: `(select public_json as "eventJson", '' as id, null as "localId", '' as title, '' as "eventName",
       null as "eventDate", null as "updatedAt", null as "authorName", '' as "shortDescr"
@@ -60,7 +62,7 @@ export const designsOfEvent: Statement = {
 };
 
 export async function findEventWithDesigns(
-  database: Queries,
+  database: Reads,
   owner: Owner,
   eventId: StoredEventId,
 ): Promise<EventWithDesigns | undefined> {

@@ -1,5 +1,5 @@
 // The two reads of the resource interface (specification §4). The token alone determines the owner.
-import type { Queries } from '@course-exchange/runtime/postgres/pool';
+import type { Reads } from '@course-exchange/runtime/postgres/pool';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import type { Logger, LogText } from '@course-exchange/runtime/process/logger';
 import { timed } from '@course-exchange/runtime/process/metrics';
@@ -20,7 +20,7 @@ export interface AccessGrant {
 export interface ListDeps {
   /** Throws `invalid_token` for anything but a valid access token, `temporarily_unavailable` while no key set is known. */
   readonly authenticate: (authorization: string | undefined) => Promise<AccessGrant>;
-  readonly database: Queries;
+  readonly database: Reads;
   readonly logger: Logger;
 }
 

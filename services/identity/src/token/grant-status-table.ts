@@ -1,6 +1,6 @@
 // The current client, user and consent, in one statement per token request (R13.1, R13.2, R13.3).
 import { isClientId } from '@course-exchange/rules/access-token';
-import { firstRow, milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
+import { firstRead, milliseconds, type Reads } from '@course-exchange/runtime/postgres/pool';
 import type { Client } from '../clients/client.ts';
 import { validSecretHashes } from '../clients/secret-table.ts';
 import type { ConsentId } from '../ids.ts';
@@ -26,7 +26,7 @@ export interface LoadedStatus {
 type Row = ClientStatus & (GrantStatus | { readonly sub: null });
 
 // Indexes: clients_pkey, client_secrets_pkey, consents_pkey, users_pkey.
-const grantStatus = firstRow<Row, [clientId: string, consentId: ConsentId | null]>(
+const grantStatus = firstRead<Row, [clientId: string, consentId: ConsentId | null]>(
   'grant status',
   `select c.client_id as "clientId", c.active, c.scopes, ${validSecretHashes} as "secretHashes",
       u.sub, ${milliseconds('k.withdrawn_at')} as "withdrawnAt",
@@ -41,7 +41,7 @@ const grantStatus = firstRow<Row, [clientId: string, consentId: ConsentId | null
 
 /** `consentId` null: the client alone. An impossible client id is looked up, too, for equal time (R18.5). */
 export async function loadGrantStatus(
-  database: Queries,
+  database: Reads,
   clientId: string,
   consentId: ConsentId | null,
 ): Promise<LoadedStatus> {

@@ -9,7 +9,7 @@
 
 import { tokenLifetime } from '@course-exchange/rules/access-token';
 import { timeBudget } from '@course-exchange/rules/time-budget';
-import type { Queries } from '@course-exchange/runtime/postgres/pool';
+import type { Reads } from '@course-exchange/runtime/postgres/pool';
 import { Overloaded } from '@course-exchange/runtime/process/errors';
 import { currentCall } from '@course-exchange/runtime/process/request-context';
 import { formatScope, intersection, type Scope } from '../clients/scope.ts';
@@ -35,7 +35,7 @@ import { deleteGrant } from './grant-store.ts';
 import { type IdTokenRequest, issueAccessToken, issueIdToken, type TokenIssuer } from './jwt.ts';
 
 export interface TokenDeps extends RequestLog {
-  readonly database: Queries;
+  readonly database: Reads;
   readonly redis: RedisStore;
   readonly tokens: TokenIssuer;
   readonly now: () => number;

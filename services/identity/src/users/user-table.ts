@@ -2,6 +2,7 @@
 import { emailKey } from '@course-exchange/rules/email';
 import {
   allRows,
+  firstRead,
   firstRow,
   milliseconds,
   onlyRow,
@@ -39,7 +40,7 @@ function usersOfSpelling<T extends Pick<User, 'email'> & Spelled>(users: readonl
 }
 
 /** Index: users_pkey. */
-export const findUser = firstRow<User, [sub: Sub]>(
+export const findUser = firstRead<User, [sub: Sub]>(
   'user by sub',
   `select ${columns} from users where sub = $1`,
 );

@@ -34,7 +34,7 @@ test('a line whose successor comes after its loss is not connected', async () =>
   const logger = createLogger('test', 'error', () => {});
   const options = { url, applicationName: 'test', schema: 'public', statementTimeoutMs: 1_000, logger };
   const reads = openReads({ ...options, poolSize: 2, lifetimeMs: 100 });
-  const read = () => reads.query({ name: 'read', text: 'select 1' }, []);
+  const read = () => reads.query({ isRead: true, name: 'read', text: 'select 1' }, []);
   const answered = async (...asked: readonly Promise<unknown>[]) => {
     await vi.advanceTimersByTimeAsync(20);
     await Promise.all(asked);

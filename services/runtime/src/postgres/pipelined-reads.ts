@@ -6,9 +6,9 @@ import { outsideRequests, requireTime } from '../process/request-context.ts';
 import { runtimeMetrics } from '../process/runtime-metrics.ts';
 import { annotate } from '../process/spans.ts';
 import { type ConnectionOptions, connectionClass, defaultLifetimeMs } from './connection.ts';
-import { type Database, observePool, runStatement } from './pool.ts';
+import { type Database, observePool, type Reads, runStatement } from './pool.ts';
 
-export type PipelinedReads = Omit<Database, 'transaction'>;
+export type PipelinedReads = Reads & Pick<Database, 'close'>;
 
 export interface ReadOptions extends ConnectionOptions {
   /** At most, measured like a pool's. Default: one, beside a pool. */

@@ -19,7 +19,17 @@ export interface Statement {
   readonly text: string;
 }
 
-export interface Queries {
+/** It changes nothing. */
+export interface ReadStatement extends Statement {
+  readonly isRead: true;
+}
+
+/** Connections that run reads alone: another statement does not compile. */
+export interface Reads {
+  readonly query: <Row>(statement: ReadStatement, values: readonly unknown[]) => Promise<Row[]>;
+}
+
+export interface Queries extends Reads {
   /** Rows of one statement. Throws `Failure('temporarily_unavailable')` when Postgres does not answer. */
   readonly query: <Row>(statement: Statement, values: readonly unknown[]) => Promise<Row[]>;
 }
@@ -44,6 +54,13 @@ export function firstRow<Row, Values extends readonly unknown[] = []>(name: stri
   const find = allRows<Row, Values>(name, text);
   return async (queries: Queries, ...values: Values): Promise<Row | undefined> =>
     (await find(queries, ...values))[0];
+}
+
+/** Of a read. Undefined when there is none. */
+export function firstRead<Row, Values extends readonly unknown[] = []>(name: string, text: string) {
+  const statement = { name, text, isRead: true } as const;
+  return async (reads: Reads, ...values: Values): Promise<Row | undefined> =>
+    (await reads.query<Row>(statement, values))[0];
 }
 
 /** Throws when there is none. */

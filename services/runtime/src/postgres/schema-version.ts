@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../process/errors.ts';
-import type { Queries } from './pool.ts';
+import type { Reads } from './pool.ts';
 import { settingsDropped, storeFailure } from './refusal.ts';
 
 const filePattern = /^(\d{4})-[a-z0-9-]+\.sql$/;
@@ -23,7 +23,7 @@ export function migrationFiles(directory: string): { version: number; path: stri
 const unreadable: readonly unknown[] = ['42P01', '3F000', '42501'];
 
 /** 0 if no migration was applied, or if that cannot be read. */
-export async function appliedVersion(database: Queries, schema: string): Promise<number> {
+export async function appliedVersion(database: Reads, schema: string): Promise<number> {
   return (await readVersion(database, schema)).version;
 }
 
@@ -32,12 +32,12 @@ interface Version {
   readonly searchPath: string;
 }
 
-async function readVersion(database: Queries, schema: string): Promise<Version> {
+async function readVersion(database: Reads, schema: string): Promise<Version> {
   const text = `select coalesce(max(version), 0) as version, current_setting('search_path') as "searchPath"
     from ${schema}.schema_migrations`;
   const none = { version: 0, searchPath: schema };
   try {
-    const [row = none] = await database.query<Version>({ name: 'schema version', text }, []);
+    const [row = none] = await database.query<Version>({ isRead: true, name: 'schema version', text }, []);
     return row;
   } catch (error) {
     if (unreadable.includes((error as { code?: unknown }).code)) return none;
@@ -47,7 +47,7 @@ async function readVersion(database: Queries, schema: string): Promise<Version> 
 
 /** Undefined when `schema` serves code that needs version `needed`. */
 export async function schemaProblem(
-  database: Queries,
+  database: Reads,
   schema: string,
   needed: number,
 ): Promise<string | undefined> {
