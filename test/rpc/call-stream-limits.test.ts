@@ -229,19 +229,10 @@ test('a caller that does not read its answers is not read from, and goes on when
     caller.say({ calls: [{ id, method: paths.exchangeToken, timeoutMs: 60_000, metadata }] });
   const other = client([port]);
   for (const _ of ids(50)) await other.exchangeToken({});
-  // 1 MiB of them has been answered.
-  await expect.poll(() => calls() - 50).toBeGreaterThan(100);
+  // Node's stream of answers is full.
+  await expect.poll(() => calls() - 50).toBeGreaterThan(16);
   expect(calls() - 50).toBeLessThan(150);
   const seen = caller.read();
   await expect.poll(() => calls() - 50).toBe(500);
   await expect.poll(() => seen.bytes).toBeGreaterThan(500 * accessToken.length);
-});
-
-test('a server that knows no streams is called without them', async () => {
-  // A port that sends details carries no calls, as a server of the release before.
-  const { port, calls } = await pod({}, { sendDetails: true });
-  const { exchangeToken } = client([port]);
-  await Promise.all([exchangeToken({}), exchangeToken({})]);
-  await exchangeToken({});
-  expect(calls()).toBe(3);
 });

@@ -206,16 +206,27 @@ test('a list that loses its stream after a part fails, and no part comes twice',
   expect([asked.length, parts]).toEqual([1, 1]);
 });
 
-test('a stream that breaks with INTERNAL, as grpc-js says after a failed write, is a lost connection [R14.1]', async () => {
+const unanswered = { code: 'temporarily_unavailable' };
+
+test.each<[string, (stream: ServerHttp2Stream) => void, object]>([
+  ['breaks after a failed write', (one) => one.close(constants.NGHTTP2_INTERNAL_ERROR), unanswered],
+  ['stays silent', () => {}, { ...unanswered, message: 'the server is silent' }],
+  // Four bytes that are no message.
+  [
+    'cannot be parsed',
+    (one) => one.write(Buffer.from('00000000' + '04' + 'ffffffff', 'hex')),
+    { code: 'server_error' },
+  ],
+])('the calls of a stream that %s fail as what it is [R14.1]', async (_how, answer, failure) => {
   const server = createServer();
   server.on('sessionError', () => {});
   server.on('stream', (stream: ServerHttp2Stream) => {
     stream.on('error', () => {});
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' });
-    stream.once('data', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
+    stream.once('data', () => answer(stream));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => void server.close());
-  const { exchangeToken } = client([(server.address() as AddressInfo).port]);
-  await expect(exchangeToken({})).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+  const { exchangeToken } = client([(server.address() as AddressInfo).port], { timeoutMs: 60_000 });
+  await expect(exchangeToken({})).rejects.toMatchObject(failure);
 });

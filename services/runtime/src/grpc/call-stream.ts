@@ -1,7 +1,6 @@
 // The client end of a call stream (decision 0028), which probes its server and ends when no answer comes.
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { type Answer, type Call, CallStreamService } from '@course-exchange/proto/rpc/v1';
-import { type Client, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { type Answer, type Call, CallStreamService, type CarryResponse } from '@course-exchange/proto/rpc/v1';
+import { type Client, type ServiceError, type StatusObject, status } from '@grpc/grpc-js';
 import { deserializer, methodPath, serializer } from './methods.ts';
 import { unansweredCall } from './status.ts';
 
@@ -37,16 +36,13 @@ interface CallStreamEvents {
 
 export function openCallStream(channel: Client, { onChange, onSilent }: CallStreamEvents) {
   const waiting = new Map<number, WaitingCall>();
-  // The status could overtake messages in a Node stream when the connection breaks.
-  const call = channel.getChannel().createCall(methodPath(carry), Infinity, null, null, null);
+  const stream = channel.makeBidiStreamRequest(methodPath(carry), encode, decode);
   /** Probe intervals since the server's last message. */
   let unheard = 0;
   let state: 'opening' | 'serving' | 'draining' | 'closed' = 'opening';
 
-  const write = (message: MessageInitShape<typeof carry.input>): void =>
-    call.sendMessageWithContext({}, encode(message));
   const cancel = (id: number): void => {
-    if (waiting.delete(id) && state !== 'closed') write({ cancelledIds: [id] });
+    if (waiting.delete(id) && state !== 'closed') stream.write({ cancelledIds: [id] });
   };
   const take = (answer: Answer): void => {
     const one = waiting.get(answer.id);
@@ -60,7 +56,7 @@ export function openCallStream(channel: Client, { onChange, onSilent }: CallStre
   };
   /** Takes no more calls; those in flight are answered. */
   const close = (): void => {
-    if (state !== 'closed') call.halfClose();
+    if (state !== 'closed') stream.end();
     state = 'closed';
   };
   const listening = setInterval(() => {
@@ -69,42 +65,38 @@ export function openCallStream(channel: Client, { onChange, onSilent }: CallStre
     if (state === 'closed' && waiting.size > 0) return;
     if (unheard > mostUnheard) {
       if (state !== 'closed') onSilent();
-      call.cancelWithStatus(status.UNAVAILABLE, 'the server is silent');
+      stream.cancel();
       // An empty message is answered by an empty message.
-    } else if (unheard > 1 && (state === 'serving' || state === 'draining')) write({});
+    } else if (unheard > 1 && (state === 'serving' || state === 'draining')) stream.write({});
   }, lookPauseMs).unref();
-  call.start(new Metadata(), {
-    onReceiveMetadata: () => {
+  stream
+    .on('metadata', () => {
       unheard = 0;
       if (state === 'opening') state = 'serving';
       onChange();
-    },
-    onReceiveMessage: (bytes: Buffer) => {
+    })
+    .on('data', ({ answers, draining }: CarryResponse) => {
       unheard = 0;
-      call.startRead();
-      try {
-        const { answers, draining } = decode(bytes);
-        answers.forEach(take);
-        if (!draining || state !== 'serving') return;
-        state = 'draining';
-        setTimeout(close, successionMs).unref();
-        onChange();
-      } catch {
-        call.cancelWithStatus(status.DATA_LOSS, 'the answer is malformed');
-      }
-    },
-    onReceiveStatus: ({ code, details }) => {
+      answers.forEach(take);
+      if (!draining || state !== 'serving') return;
+      state = 'draining';
+      setTimeout(close, successionMs).unref();
+      onChange();
+    })
+    // Its status follows.
+    .on('error', () => {})
+    .on('status', ({ code, details }: StatusObject) => {
       state = 'closed';
       clearInterval(listening);
-      // grpc-js says INTERNAL of a connection that broke under a write (EPIPE).
-      const isLost = code === status.OK || code === status.INTERNAL;
-      const error = unansweredCall(isLost ? status.UNAVAILABLE : code, details);
+      const isSilent = unheard > mostUnheard;
+      // grpc-js says INTERNAL of a connection that broke under a write (EPIPE), and of an answer that it cannot parse.
+      const isLost = code === status.OK || (code === status.INTERNAL && !details.includes('parsing error'));
+      const problem = isSilent ? 'the server is silent' : details;
+      const error = unansweredCall(isSilent || isLost ? status.UNAVAILABLE : code, problem);
       for (const one of waiting.values()) one.drop(error, true);
       waiting.clear();
       onChange(error);
-    },
-  });
-  call.startRead();
+    });
   return {
     state: () => state,
     send: (calls: readonly WaitingCall[]): void => {
@@ -113,7 +105,7 @@ export function openCallStream(channel: Client, { onChange, onSilent }: CallStre
         one.cancel = () => cancel(one.id);
       }
       const now = Date.now();
-      write({
+      stream.write({
         calls: calls.map(({ id, method, message, metadata, deadline }) => {
           return { id, method, message, metadata, timeoutMs: Math.max(deadline - now, 1) };
         }),

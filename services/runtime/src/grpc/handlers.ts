@@ -15,7 +15,7 @@ import { runtimeMetrics } from '../process/runtime-metrics.ts';
 import type { SpanAttributes } from '../process/span-attributes.ts';
 import { annotate, inSpan, recordError } from '../process/spans.ts';
 import { type AnsweredCall, type IncomingCall, incomingCall } from './incoming-call.ts';
-import { methodPath } from './methods.ts';
+import { type Chunks, chunker, deserializer, lengthOf, type MessageInit, methodPath } from './methods.ts';
 import { type ErrorStatuses, sentFailure, statusName, toStatus, trailersOf } from './status.ts';
 
 export interface CallOptions {
@@ -80,6 +80,61 @@ async function writeAll(
       call.once('cancelled', resolve);
     });
   }
+}
+
+/** Carried calls of one method in flight; more are refused before any work. */
+const mostInFlight = 1_024;
+/** Their running handlers, including those of cancelled and expired calls. */
+const mostRunning = 4 * mostInFlight;
+/** Bytes. A client refuses a message over 4 MiB. */
+const largestAnswer = 3.5 * 1024 * 1024;
+
+/**
+ * For a call of a stream, unary or server-streaming. Gives the last message; `send` gives false once the call was cancelled.
+ * The call is in flight until `over`. Throws `Failure`.
+ */
+export function carriedHandler(
+  method: DescMethod,
+  handler: (request: unknown, call: IncomingCall) => Promise<MessageInit> | AsyncIterable<MessageInit>,
+  options: CallOptions,
+) {
+  const [decode, chunksOf] = [deserializer(method.input), chunker(method.output)];
+  const encode = (message: MessageInit): Chunks => {
+    const bytes = chunksOf(message);
+    if (lengthOf(bytes) > largestAnswer) throw new Error('an answer is larger than a client takes');
+    return bytes;
+  };
+  const inCall = callContext(method, options);
+  const labels = { 'rpc.method': methodPath(method).slice(1) };
+  let [inFlight, running] = [0, 0];
+  runtimeMetrics.serverCallsInFlight.observe(() => [[inFlight, labels]]);
+  return async (
+    request: Uint8Array,
+    incoming: IncomingCall,
+    send: (part: Chunks) => Promise<boolean>,
+    over: Promise<void>,
+  ): Promise<Chunks> => {
+    if (inFlight >= mostInFlight || running >= mostRunning) {
+      const full = new Overloaded('too many calls of this method are in flight');
+      runtimeMetrics.callsRefused.add({ ...labels, reason: full.message });
+      throw full;
+    }
+    inFlight += 1;
+    running += 1;
+    void over.then(() => {
+      inFlight -= 1;
+    });
+    try {
+      return await inCall(incoming, async () => {
+        const answered = handler(decode(request), incoming);
+        if (!(Symbol.asyncIterator in answered)) return encode(await answered);
+        for await (const message of answered) if (!(await send(encode(message)))) break;
+        return [];
+      });
+    } finally {
+      running -= 1;
+    }
+  };
 }
 
 const callersMetadata: TextMapGetter<IncomingCall> = {
