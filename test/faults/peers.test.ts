@@ -34,7 +34,7 @@ test('each port answers the component that its certificate names, and no other',
     const tls = openRpcTls(await folderOf(name), createLogger('test', 'error'));
     onTestFinished(() => tls?.close());
     const target = `dns:///localhost:${system.stack.addresses?.[service]?.split(':')[1]}`;
-    const options = { target, reads: [], timeoutMs: 30_000, credentials: tls?.channel };
+    const options = { target, timeoutMs: 30_000, credentials: tls?.channel };
     const connection = connectRpc([CatalogService, DiscoveryService], options);
     onTestFinished(connection.close);
     return connection;

@@ -144,36 +144,24 @@ async function threePods(
   return { ...calls, cut: (nth = 0) => links[nth]?.cut() };
 }
 
-const reads = { reads: ['exchangeToken', 'listEvents'] };
+const [read, other] = ['getUserInfo', 'exchangeToken'] as const;
 test.each([
-  ['a read that loses its stream is sent once more', reads, 1, 'answered', 2],
-  ['a read that loses its stream a second time fails', reads, 2, 'temporarily_unavailable', 2],
-  [
-    'another call that loses its stream is not: it may have been processed',
-    {},
-    1,
-    'temporarily_unavailable',
-    1,
-  ],
-  [
-    'a unary call that is no read is not sent again either',
-    { streams: false },
-    1,
-    'temporarily_unavailable',
-    1,
-  ],
-])('%s', async (_what, options, losses, outcome, calls) => {
+  ['a read that loses its stream is sent once more', read, true, 1, 'answered', 2],
+  ['a read that loses its stream a second time fails', read, true, 2, 'temporarily_unavailable', 2],
+  ['another call that loses its stream is not', other, true, 1, 'temporarily_unavailable', 1],
+  ['another unary call is not sent again either', other, false, 1, 'temporarily_unavailable', 1],
+] as const)('%s', async (_what, method, streams, losses, outcome, calls) => {
   const asked: number[] = [];
   let counting = false;
   const handlersOf = (nth: number) => ({
-    exchangeToken: async () => {
+    [method]: async () => {
       if (counting && asked.push(nth) <= losses) await new Promise(() => {});
       return {};
     },
   });
-  const { exchangeToken, cut } = await threePods(handlersOf, options);
+  const { cut, ...pods } = await threePods(handlersOf, { streams });
   counting = true;
-  const ended = exchangeToken({}).then(
+  const ended = pods[method]({}).then(
     () => 'answered',
     ({ code }) => code,
   );
@@ -194,7 +182,7 @@ test('a list that loses its stream after a part fails, and no part comes twice',
       if (isFirst) await new Promise(() => {});
     },
   });
-  const { listEvents, cut } = await threePods(handlersOf, reads);
+  const { listEvents, cut } = await threePods(handlersOf, {});
   let parts = 0;
   const list = listEvents({}, {}, () => {
     parts += 1;

@@ -59,7 +59,7 @@ async function openIdentity(names?: Readonly<Record<'gateway' | 'catalog', reado
   const codeOf = ({ code }: Failure) => code;
   const methodsOpenTo = async (...names: string[]) => {
     const target = { target: `dns:///localhost:${port}`, credentials: (await tlsOf(...names)).channel };
-    const connection = connectRpc(services, { ...target, reads: [], timeoutMs: 20_000 });
+    const connection = connectRpc(services, { ...target, timeoutMs: 20_000 });
     onTestFinished(connection.close);
     const outcomes = services.flatMap((service) => {
       const methods = connection.client(service) as unknown as Record<

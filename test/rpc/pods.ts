@@ -15,19 +15,18 @@ import { carryContextAcrossAwaits } from '@course-exchange/runtime/process/reque
 import { beforeAll, onTestFinished, vi } from 'vitest';
 import { joinLink, type Link } from '../support/tcp-link.ts';
 
-type PodHandlers = Pick<Handlers<typeof TokenService>, 'exchangeToken'> &
-  Pick<Handlers<typeof CatalogService>, 'listEvents'>;
+type PodHandlers = Handlers<typeof TokenService> & Pick<Handlers<typeof CatalogService>, 'listEvents'>;
 
 beforeAll(carryContextAcrossAwaits);
 
 export type Pod = Awaited<ReturnType<typeof pod>>;
 
 export async function pod(handlers: Partial<PodHandlers> = {}, more: Partial<RpcServerOptions> = {}) {
-  const { listEvents = async function* () {} } = handlers;
+  const { listEvents = async function* () {}, getUserInfo = async () => ({}) } = handlers;
   const exchangeToken = vi.fn(handlers.exchangeToken ?? (async () => ({})));
   const server = await serveRpc({
     services: [
-      bindService(TokenService, { exchangeToken, getUserInfo: async () => ({}) }),
+      bindService(TokenService, { exchangeToken, getUserInfo }),
       bindService(CatalogService, { listEvents, listDesigns: async function* () {} }),
     ],
     errorStatuses: serviceErrorStatuses,
@@ -42,7 +41,7 @@ export async function pod(handlers: Partial<PodHandlers> = {}, more: Partial<Rpc
 
 export function client(ports: readonly number[], options: Partial<RpcClientOptions> = {}) {
   const target = `ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`;
-  const plain = { target, reads: [], timeoutMs: 20_000, streams: true };
+  const plain = { target, timeoutMs: 20_000, streams: true };
   const connection = connectRpc([TokenService, CatalogService], { ...plain, ...options });
   onTestFinished(connection.close);
   return { ...connection.client(TokenService), ...connection.client(CatalogService) };

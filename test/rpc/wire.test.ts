@@ -104,13 +104,18 @@ test.each<[string, Error, string, string?]>([
   async (_, error, code, line) => {
     const lines: string[] = [];
     const logger = createLogger('test', 'debug', (text) => lines.push(text));
-    const { port, calls } = await pod({ exchangeToken: () => Promise.reject(error) }, { logger });
-    const { exchangeToken } = client([port], { reads: ['exchangeToken'] });
+    let calls = 0;
+    const getUserInfo = () => {
+      calls += 1;
+      return Promise.reject(error);
+    };
+    const { port } = await pod({ getUserInfo }, { logger });
+    const { getUserInfo: ask } = client([port]);
     const active = withCall(ROOT_CONTEXT, 'request-0001', Date.now() + 20_000);
-    const failure = await context.with(active, () => exchangeToken({}).catch((thrown: Failure) => thrown));
+    const failure = await context.with(active, () => ask({}).catch((thrown: Failure) => thrown));
     expect(failure).toMatchObject({ code });
     expect(JSON.stringify([failure, lines])).not.toContain('secret');
-    expect(calls()).toBe(1);
+    expect(calls).toBe(1);
     expect(lines.map((text) => JSON.parse(text))).toEqual(
       line ? [expect.objectContaining({ message: line, requestId: 'request-0001' })] : [],
     );
@@ -120,7 +125,7 @@ test.each<[string, Error, string, string?]>([
 test('a call refused for want of capacity is counted by its reason', async () => {
   const refused = /^course_exchange_rpc_server_calls_refused_total\{(.+)\} 1$/m;
   expect(refused.exec((await metricsText?.()) ?? '')?.[1]).toMatch(
-    /TokenService\/ExchangeToken.+reason="the queue is full"/,
+    /TokenService\/GetUserInfo.+reason="the queue is full"/,
   );
 });
 

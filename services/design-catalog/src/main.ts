@@ -106,7 +106,6 @@ function openLists(config: CatalogConfig, logger: Logger): PipelinedReads {
 function openTokenVerification(config: CatalogConfig, tls: RpcTls | undefined, logger: Logger) {
   const identity = connectRpc([DiscoveryService], {
     target: config.IDENTITY_TARGET,
-    reads: ['getKeySet'],
     timeoutMs: timeBudget.keySet,
     credentials: tls?.channel,
   });

@@ -21,10 +21,6 @@ interface ServiceTargets {
 
 export type Services = ReturnType<typeof connectServices>;
 
-// Reads only: another method may have consumed a grant or counted a login.
-const identityReads = ['getInteraction', 'getBrowserSession', 'getDiscovery', 'getKeySet', 'getUserInfo'];
-const catalogReads = ['listEvents', 'listDesigns'];
-
 /** Between attempts to get discovery and key set, until both are known. */
 const askAgainMs = 5_000;
 
@@ -38,10 +34,9 @@ export function connectServices({ identity, catalog, timeoutMs, now, tls }: Serv
   const each = { timeoutMs, streams: true, credentials: tls?.channel };
   const toIdentity = connectRpc([AuthorizationService, TokenService, DiscoveryService], {
     target: identity,
-    reads: identityReads,
     ...each,
   });
-  const toCatalog = connectRpc([CatalogService], { target: catalog, reads: catalogReads, ...each });
+  const toCatalog = connectRpc([CatalogService], { target: catalog, ...each });
   const { getDiscovery, getKeySet } = toIdentity.client(DiscoveryService);
   const discovery = {
     document: withLastAnswer(() => getDiscovery({}), now),

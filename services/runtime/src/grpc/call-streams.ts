@@ -1,6 +1,5 @@
 // The pool of call streams (decision 0028): calls share a few long-lived gRPC streams. A sent call is never repeated,
-// unless it is a read that lost its stream. A service mesh sees one long `CallStreamService.Carry` call per stream and
-// balances by streams; a tracer sees each call with its own spans; `grpcurl` uses unary calls.
+// unless it may be retried and lost its stream.
 import type { DescMethod } from '@bufbuild/protobuf';
 import { type Client, type ServiceError, status } from '@grpc/grpc-js';
 import { context } from '@opentelemetry/api';
@@ -101,11 +100,11 @@ function takeMessage(queue: Map<number, WaitingCall>): WaitingCall[] {
 
 let lastId = 0;
 
-/** A call that is too large, or whose server is older, goes by `sendAlone`. */
+/** A call that is too large goes by `sendAlone`. */
 export function carriedSender(
   ask: (call: WaitingCall) => void,
   method: DescMethod,
-  isRead: boolean,
+  isRetryable: boolean,
   sendAlone: Send,
 ): Send {
   const [path, encode, decode] = [methodPath(method), serializer(method.input), deserializer(method.output)];
@@ -136,8 +135,7 @@ export function carriedSender(
       },
       fail: reject,
       drop: (error, wasSent) => {
-        if (error.code === status.UNIMPLEMENTED) return void sendAlone(...asked).then(resolve, reject);
-        if (!mayRepeat || parts.length > 0 || (wasSent && !isRead)) return reject(fromStatus(error));
+        if (!mayRepeat || parts.length > 0 || (wasSent && !isRetryable)) return reject(fromStatus(error));
         mayRepeat = false;
         context.with(caller, () => annotate(() => ({ 'course_exchange.retries': 1 })));
         ask(call);

@@ -1,5 +1,5 @@
 // Calls protobuf-es services over grpc-js: propagates request id, trace context and deadline, balances over a headless
-// Service's addresses, abandons a server that hangs, retries reads only.
+// Service's addresses, abandons a server that hangs, retries what the .proto calls free of side effects or idempotent.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   DescMethod,
@@ -9,6 +9,7 @@ import type {
   MessageInitShape,
   MessageShape,
 } from '@bufbuild/protobuf';
+import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import { timeBudget } from '@course-exchange/rules/time-budget';
 import {
   ChannelCredentials,
@@ -50,8 +51,6 @@ export type RpcClient<S extends DescService> = {
 export interface RpcClientOptions {
   /** `dns:///identity:7001` for a headless Service, or `127.0.0.1:7001`. */
   readonly target: string;
-  /** Local names of methods that may be retried after a lost connection. */
-  readonly reads: readonly string[];
   /** Longest time of a call without a nearer deadline, in milliseconds. */
   readonly timeoutMs: number;
   /** Calls share a few long-lived streams (decision 0028). */
@@ -82,8 +81,7 @@ export function connectRpc(services: readonly DescService[], options: RpcClientO
     client: <S extends DescService>(service: S): RpcClient<S> => {
       const methods = service.methods.map((method) => {
         const alone = sender(current, method);
-        const isRead = options.reads.includes(method.localName);
-        const send = streams ? carriedSender(streams.ask, method, isRead, alone) : alone;
+        const send = streams ? carriedSender(streams.ask, method, isRetryable(method), alone) : alone;
         return [method.localName, caller(send, method, options.timeoutMs)];
       });
       return Object.fromEntries(methods);
@@ -110,15 +108,15 @@ async function firstConnection(channel: () => Client, timeoutMs: number): Promis
   }
 }
 
-function channelOptions(
-  services: readonly DescService[],
-  { reads, streams }: RpcClientOptions,
-): ChannelOptions {
-  const name = services.flatMap((service) =>
-    service.methods
-      .filter((method) => reads.includes(method.localName))
-      .map((method) => ({ service: service.typeName, method: method.name })),
-  );
+/** After a lost connection: another method may have consumed a grant or counted a login. */
+function isRetryable({ idempotency }: DescMethod): boolean {
+  return idempotency !== MethodOptions_IdempotencyLevel.IDEMPOTENCY_UNKNOWN;
+}
+
+function channelOptions(services: readonly DescService[], { streams }: RpcClientOptions): ChannelOptions {
+  const name = services
+    .flatMap(({ methods }) => methods.filter(isRetryable))
+    .map((method) => ({ service: method.parent.typeName, method: method.name }));
   const retryPolicy = {
     maxAttempts: 3,
     initialBackoff: '0.050000000s',
