@@ -79,10 +79,12 @@ export function preflight(config: MigrationConfig, schemaVersion: number, logger
 function checkIssuer({ ISSUER, PUBLIC_HOST }: MigrationConfig): readonly Finding[] {
   if (ISSUER === undefined) return [{ kind: 'skipped', message: 'ISSUER is not set here.' }];
   const { hostname } = new URL(ISSUER);
-  return findings('failure', {
-    [`The host of ISSUER is ${hostname}, but the ingress answers for ${PUBLIC_HOST}: set both to the host that partners call.`]:
-      PUBLIC_HOST !== undefined && PUBLIC_HOST.toLowerCase() !== hostname,
-  });
+  return findings('failure', [
+    {
+      bad: PUBLIC_HOST !== undefined && PUBLIC_HOST.toLowerCase() !== hostname,
+      message: `The host of ISSUER is ${hostname}, but the ingress answers for ${PUBLIC_HOST}: set both to the host that partners call.`,
+    },
+  ]);
 }
 
 async function checkSigningKeys(
@@ -93,10 +95,12 @@ async function checkSigningKeys(
   const keys = (await listKeys(database)).filter(({ state }) => state === 'staged' || state === 'active');
   const encryptionKeys = previous === undefined ? [current] : [current, previous];
   const closed = keys.filter((key) => decryptPrivateKey(encryptionKeys, key) === undefined).length;
-  return findings('failure', {
-    [`KEY_ENCRYPTION_KEY does not decrypt the signing keys (${closed} of ${keys.length}): set the key that encrypted them, here or as KEY_ENCRYPTION_KEY_PREVIOUS.`]:
-      closed > 0,
-  });
+  return findings('failure', [
+    {
+      bad: closed > 0,
+      message: `KEY_ENCRYPTION_KEY does not decrypt the signing keys (${closed} of ${keys.length}): set the key that encrypted them, here or as KEY_ENCRYPTION_KEY_PREVIOUS.`,
+    },
+  ]);
 }
 
 const mostNamed = 20;
@@ -111,8 +115,10 @@ async function checkEmails(
   const named = key && shared.map((subs) => subs.map((sub) => pseudonym(key, sub)).join(' and '));
   const more = shared.length > mostNamed ? ', …' : '';
   const names = named ? ` (${named.slice(0, mostNamed).join(', ')}${more})` : '';
-  return findings('warning', {
-    [`Addresses that several users have, in spellings that are one address from now on: ${shared.length}${names}. Each of these users logs in by the stored spelling alone: give each an address of its own.`]:
-      shared.length > 0,
-  });
+  return findings('warning', [
+    {
+      bad: shared.length > 0,
+      message: `Addresses that several users have, in spellings that are one address from now on: ${shared.length}${names}. Each of these users logs in by the stored spelling alone: give each an address of its own.`,
+    },
+  ]);
 }

@@ -91,29 +91,44 @@ export async function checkRedis(
     const masters = await Promise.all(redis.masters().map(look));
     const losing = new Set(masters.flatMap(({ shown, settings }) => (shown ? losingSettings(settings) : [])));
     return [
-      ...findings('failure', {
-        [`Redis may lose or bring back tokens: ${[...losing].join('; ')}.`]: losing.size > 0,
-        [`REDIS_URL reaches no master with ${minReplicas} replicas: name the master, connect more, or correct REDIS_MIN_REPLICAS.`]:
-          masters.some(({ role, replicas }) => role !== 'master' || replicas < minReplicas),
-        'REDIS_URL has no TLS, which production requires of another machine: begin it with rediss://.':
-          production && !target.tls && !target.hosts.every(({ host }) => isLoopback(host)),
-      }),
-      ...findings(production ? 'failure' : 'warning', {
-        'Redis does not show its settings: set REDIS_SETTINGS_ATTESTED if they are those of docs/install.md.':
-          !attested && masters.some(({ shown }) => !shown),
-        'Redis has no maxmemory: set it, so that a full Redis refuses writes before the kernel kills it.':
-          masters.some(({ shown, settings }) => shown && Number(settings.get('maxmemory') ?? 0) === 0),
-        'Redis may accept a spent token again after a failover: set REDIS_MIN_REPLICAS to 1 or more (decision 0032), and min-replicas-to-write to the same.':
-          masters.some(
+      ...findings('failure', [
+        { bad: losing.size > 0, message: `Redis may lose or bring back tokens: ${[...losing].join('; ')}.` },
+        {
+          bad: masters.some(({ role, replicas }) => role !== 'master' || replicas < minReplicas),
+          message: `REDIS_URL reaches no master with ${minReplicas} replicas: name the master, connect more, or correct REDIS_MIN_REPLICAS.`,
+        },
+        {
+          bad: production && !target.tls && !target.hosts.every(({ host }) => isLoopback(host)),
+          message:
+            'REDIS_URL has no TLS, which production requires of another machine: begin it with rediss://.',
+        },
+      ]),
+      ...findings(production ? 'failure' : 'warning', [
+        {
+          bad: !attested && masters.some(({ shown }) => !shown),
+          message:
+            'Redis does not show its settings: set REDIS_SETTINGS_ATTESTED if they are those of docs/install.md.',
+        },
+        {
+          bad: masters.some(({ shown, settings }) => shown && Number(settings.get('maxmemory') ?? 0) === 0),
+          message:
+            'Redis has no maxmemory: set it, so that a full Redis refuses writes before the kernel kills it.',
+        },
+        {
+          bad: masters.some(
             ({ settings, replicas }) =>
               (replicas > 0 && minReplicas === 0) || unconfirmedWrites(settings, minReplicas).length > 0,
           ),
-      }),
-      ...findings('warning', {
-        'Redis counts a replica that hangs for longer than 3 s: set min-replicas-max-lag to 3.': masters.some(
-          ({ settings }) => hungReplicaCounts(settings, minReplicas),
-        ),
-      }),
+          message:
+            'Redis may accept a spent token again after a failover: set REDIS_MIN_REPLICAS to 1 or more (decision 0032), and min-replicas-to-write to the same.',
+        },
+      ]),
+      ...findings('warning', [
+        {
+          bad: masters.some(({ settings }) => hungReplicaCounts(settings, minReplicas)),
+          message: 'Redis counts a replica that hangs for longer than 3 s: set min-replicas-max-lag to 3.',
+        },
+      ]),
     ];
   } catch (error) {
     const message = `Redis cannot be used as REDIS_URL says (${codeOf(error)}): correct address, TLS, user or ACL (docs/settings.md).`;

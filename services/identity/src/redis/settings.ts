@@ -2,6 +2,7 @@
 import { flag, integer, secret, text } from '@course-exchange/runtime/process/setting-kinds';
 import {
   ConfigurationError,
+  messagesOf,
   readSettings,
   ruleOn,
   type SettingSource,
@@ -59,18 +60,30 @@ export const redisRules = [
       REDIS_SENTINEL_PASSWORD: password,
     } = config;
     const sentinel = config.REDIS_SENTINEL_MASTER !== undefined;
-    const mistakes = {
-      'REDIS_SENTINEL_MASTER and REDIS_CLUSTER are both set: expected one of them': sentinel && cluster,
-      'REDIS_URL is not valid: expected no database number where REDIS_CLUSTER is true':
-        cluster && database > 0,
-      'REDIS_URL is not valid: expected one host unless REDIS_SENTINEL_MASTER or REDIS_CLUSTER is set':
-        hosts.length > 1 && !sentinel && !cluster,
-      'REDIS_TLS_CA is set: expected REDIS_URL to start with rediss://':
-        config.REDIS_TLS_CA !== undefined && !tls,
-      'REDIS_SENTINEL_MASTER is missing: expected it where there is a user or password of the Sentinels':
-        !sentinel && (user ?? password) !== undefined,
-    };
-    return Object.entries(mistakes).flatMap(([sentence, holds]) => (holds ? sentence : []));
+    return messagesOf([
+      {
+        bad: sentinel && cluster,
+        message: 'REDIS_SENTINEL_MASTER and REDIS_CLUSTER are both set: expected one of them',
+      },
+      {
+        bad: cluster && database > 0,
+        message: 'REDIS_URL is not valid: expected no database number where REDIS_CLUSTER is true',
+      },
+      {
+        bad: hosts.length > 1 && !sentinel && !cluster,
+        message:
+          'REDIS_URL is not valid: expected one host unless REDIS_SENTINEL_MASTER or REDIS_CLUSTER is set',
+      },
+      {
+        bad: config.REDIS_TLS_CA !== undefined && !tls,
+        message: 'REDIS_TLS_CA is set: expected REDIS_URL to start with rediss://',
+      },
+      {
+        bad: !sentinel && (user ?? password) !== undefined,
+        message:
+          'REDIS_SENTINEL_MASTER is missing: expected it where there is a user or password of the Sentinels',
+      },
+    ]);
   }),
 ];
 

@@ -4,6 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import pg from 'pg';
 import { codeOf, type Finding, findings, type RunCheck } from '../process/checks.ts';
 import { isLoopback } from '../process/ip-address.ts';
+import type { Condition } from '../process/settings.ts';
 import { connectionConfig, endConnection } from './connection.ts';
 import type { Queries } from './pool.ts';
 import { loginRemedy, settingsDropped } from './refusal.ts';
@@ -67,10 +68,12 @@ export async function checkPostgres(
       return [
         ...found,
         ...logins.flatMap((login) => findings('failure', faultsOf(login, installation, version, production))),
-        ...findings('warning', {
-          [`The schema ${schema} has version ${version} and this image knows ${schemaVersion}: it stays as it is; go on only if you mean to run the older version.`]:
-            version > schemaVersion,
-        }),
+        ...findings('warning', [
+          {
+            bad: version > schemaVersion,
+            message: `The schema ${schema} has version ${version} and this image knows ${schemaVersion}: it stays as it is; go on only if you mean to run the older version.`,
+          },
+        ]),
       ];
     });
     const migrating = migrator();
@@ -85,19 +88,25 @@ function faultsOf(
   { owner, schema }: Installation,
   version: number,
   production: boolean,
-): Readonly<Record<string, boolean>> {
+): readonly Condition[] {
   const setting = `${account.prefix}_URL`;
   const login = `${setting} logs in as ${user}, which`;
-  return {
-    [`${setting} has no verified TLS, which production requires: add sslmode=verify-full and sslrootcert to it.`]:
-      production && !secure,
-    [`${setting}: ${settingsDropped}.`]: isPooled,
-    [`${login} lacks rights of ${account.role} in the schema ${schema}: name that role, the primary itself and the one database, or run deploy/postgres/roles.sql.`]:
-      !fit || (version > 0 && !hasTables),
-    [`${login} is or can become ${powers.join(', ')}: revoke that.`]: powers.length > 0,
-    [`${login} cannot migrate as ${owner}: run deploy/postgres/roles.sql in its database.`]:
-      account.migrates === true && !migrates,
-  };
+  return [
+    {
+      bad: production && !secure,
+      message: `${setting} has no verified TLS, which production requires: add sslmode=verify-full and sslrootcert to it.`,
+    },
+    { bad: isPooled, message: `${setting}: ${settingsDropped}.` },
+    {
+      bad: !fit || (version > 0 && !hasTables),
+      message: `${login} lacks rights of ${account.role} in the schema ${schema}: name that role, the primary itself and the one database, or run deploy/postgres/roles.sql.`,
+    },
+    { bad: powers.length > 0, message: `${login} is or can become ${powers.join(', ')}: revoke that.` },
+    {
+      bad: account.migrates === true && !migrates,
+      message: `${login} cannot migrate as ${owner}: run deploy/postgres/roles.sql in its database.`,
+    },
+  ];
 }
 
 interface Login extends Queries {

@@ -1,5 +1,6 @@
 // A job's checks and their report, one line per finding.
 import { describeError, type Logger, logText } from './logger.ts';
+import { type Condition, messagesOf } from './settings.ts';
 
 export interface Finding {
   /** `failure`: nothing may be changed. `skipped`: there was nothing to check. */
@@ -8,14 +9,8 @@ export interface Finding {
   readonly message: string;
 }
 
-/** The sentences that hold. */
-export function findings(
-  kind: Finding['kind'],
-  sentences: Readonly<Record<string, boolean>>,
-): readonly Finding[] {
-  return Object.keys(sentences)
-    .filter((message) => sentences[message])
-    .map((message) => ({ kind, message }));
+export function findings(kind: Finding['kind'], conditions: readonly Condition[]): readonly Finding[] {
+  return messagesOf(conditions).map((message) => ({ kind, message }));
 }
 
 /** A message may quote the request. */

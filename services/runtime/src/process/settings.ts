@@ -19,6 +19,16 @@ export class ConfigurationError extends Error {
   }
 }
 
+/** A mistake, and whether it was made. */
+export interface Condition {
+  readonly bad: boolean;
+  readonly message: string;
+}
+
+export function messagesOf(conditions: readonly Condition[]): readonly string[] {
+  return conditions.flatMap(({ bad, message }) => (bad ? message : []));
+}
+
 /** Evaluated when all settings `of` are valid. */
 export interface Rule {
   readonly of: readonly string[];
