@@ -1,5 +1,6 @@
 // What the connections of one user take of Redis's memory, however often a client connects (R11.5).
 import { randomBytes, randomUUID } from 'node:crypto';
+import { inSeconds } from '@course-exchange/rules/brand';
 import { carryContextAcrossAwaits } from '@course-exchange/runtime/process/request-context';
 import { expect, test } from 'vitest';
 import { pkce } from '../support/flow.ts';
@@ -62,7 +63,7 @@ test.each([
       pkce: challenge,
       redirectUri: uri,
       nonce: long,
-      authTime: 1,
+      authTime: inSeconds(1_000),
       stateMissing: true,
     });
     const [key, family] = [`code:{${code.slice(0, 22)}}`, `rt:{${code.slice(0, 22)}}`];

@@ -138,12 +138,7 @@ test('an authorization request leaves a record, refused directly, by redirect or
 
 test('user-info leaves the client of a token that we signed', async () => {
   const issued = (seconds: number) =>
-    issueAccessToken(
-      deps.tokens,
-      { sub, clientId, scopes: ['openid'] },
-      Math.floor(Date.now() / 1_000) - seconds,
-      'id',
-    );
+    issueAccessToken(deps.tokens, { sub, clientId, scopes: ['openid'] }, Date.now() - seconds * 1_000, 'id');
   const ask = (bearer: string) => recordsFrom(() => getUserInfo(userinfo, `Bearer ${bearer}`));
   const answered = { endpoint: 'userinfo', code: 'invalid_token', family: null };
   expect(await ask('nonsense')).toMatchObject([

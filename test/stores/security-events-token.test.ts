@@ -80,16 +80,15 @@ test('any other refusal has a line, and all are counted, for a client once it ha
 });
 
 test('a refusal of user-info is counted by its reason, for the client of a token that we signed', async () => {
-  const seconds = Math.floor(Date.now() / 1_000);
   const { clientId: client, sub } = granted;
-  const issue = (scopes: readonly Scope[], at = seconds) =>
+  const issue = (scopes: readonly Scope[], at = Date.now()) =>
     issueAccessToken(endpoint.deps.tokens, { sub, clientId: client, scopes }, at, 'id');
   const ask = (token: string) =>
     inCall(() =>
       expect(getUserInfo(endpoint.deps, `Bearer ${token}`)).rejects.toMatchObject({ code: 'invalid_token' }),
     );
   await ask('nonsense');
-  await ask(await issue(['openid'], seconds - 3_600));
+  await ask(await issue(['openid'], Date.now() - 3_600_000));
   await ask(await issue(['email']));
   await identity.sql('delete from users where sub = $1', [sub]);
   await ask(await issue(['openid']));

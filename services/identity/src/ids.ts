@@ -1,16 +1,15 @@
 // Branded identifiers.
-declare const brand: unique symbol;
-type Branded<Name extends string> = string & { readonly [brand]: Name };
+import type { Brand } from '@course-exchange/rules/brand';
 
 /** Opaque and random, never reused (R19). */
-export type Sub = Branded<'Sub'>;
-export type ClientId = Branded<'ClientId'>;
+export type Sub = Brand<string, 'Sub'>;
+export type ClientId = Brand<string, 'ClientId'>;
 /** A new one after each withdrawal (R13.4). */
-export type ConsentId = Branded<'ConsentId'>;
+export type ConsentId = Brand<string, 'ConsentId'>;
 /** Public half of a code and of its refresh tokens. */
-export type FamilyId = Branded<'FamilyId'>;
+export type FamilyId = Brand<string, 'FamilyId'>;
 /** SHA-256 of the secret of a code, token or cookie, base64url (R18.2). */
-export type SecretHash = Branded<'SecretHash'>;
+export type SecretHash = Brand<string, 'SecretHash'>;
 
 /** `node:crypto`'s randomBytes. */
 export type RandomBytes = (size: number) => Buffer;

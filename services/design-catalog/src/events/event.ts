@@ -3,17 +3,15 @@
 // Events and designs as the catalog reads them. An Event groups a user's non-deleted designs by event identifier
 // (R22.1); the triggers of migration 0001 write its summary.
 import { isUtf8 } from 'node:buffer';
+import type { Brand } from '@course-exchange/rules/brand';
 import { maxIdBytes } from '@course-exchange/rules/design-change';
 
-declare const brand: unique symbol;
-type Branded<Name extends string> = string & { readonly [brand]: Name };
-
 /** `sub` of a verified access token. */
-export type Owner = Branded<'Owner'>;
+export type Owner = Brand<string, 'Owner'>;
 /** As the platform stored it; never empty. */
-export type StoredEventId = Branded<'StoredEventId'>;
+export type StoredEventId = Brand<string, 'StoredEventId'>;
 /** For partners: base64url of the stored identifier's UTF-8 (R22.8). */
-export type PublicEventId = Branded<'PublicEventId'>;
+export type PublicEventId = Brand<string, 'PublicEventId'>;
 
 /** Designs in one answer (specification §8). */
 export const maxDesigns = 500;

@@ -15,6 +15,7 @@
 // decision of a stored interaction is final. An undecided one expires after 30 minutes, or when its holder begins too
 // many others. The form tokens and the authorization code are derived from its cookie (decision 0002).
 import { createHmac } from 'node:crypto';
+import type { Brand } from '@course-exchange/rules/brand';
 import { isWithin, type Scope } from '../clients/scope.ts';
 import type { ConsentId, FamilyId, SecretHash, Sub } from '../ids.ts';
 import { formatToken, hashSecret, sameHash, sameText } from '../secrets.ts';
@@ -51,9 +52,8 @@ type Outcome = Allowed | Refused;
 /** `at`: milliseconds since the epoch. */
 export type Decision = Outcome & { readonly at: number };
 
-declare const brand: unique symbol;
 /** 256 random bits, base64url; the store keeps its hash. */
-export type InteractionCookie = string & { readonly [brand]: 'InteractionCookie' };
+export type InteractionCookie = Brand<string, 'InteractionCookie'>;
 
 export interface Holder {
   readonly sub: Sub;

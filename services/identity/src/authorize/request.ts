@@ -1,5 +1,6 @@
 // An authorization request and its checks, in the rulings' order. A failed check throws and is answered directly (R1.1)
 // until the redirect URI is trusted; afterwards it returns an error for the redirect.
+import { inSeconds, type Seconds } from '@course-exchange/rules/brand';
 import { authorizationParameters } from '@course-exchange/rules/parameters';
 import type { Client } from '../clients/client.ts';
 import { isWithin, parseScope, parseWords, type Scope } from '../clients/scope.ts';
@@ -152,6 +153,6 @@ export function needsConsent({ prompts, scopes }: AuthorizationRequest, granted:
 }
 
 /** Seconds since the epoch; only if `max_age` was sent (R5.6). */
-export function authTimeClaim({ maxAge }: AuthorizationRequest, authTime: number): number | undefined {
-  return maxAge === undefined ? undefined : Math.floor(authTime / 1000);
+export function authTimeClaim({ maxAge }: AuthorizationRequest, authTime: number): Seconds | undefined {
+  return maxAge === undefined ? undefined : inSeconds(authTime);
 }

@@ -8,6 +8,7 @@
 // family keeps the beginning of the hash that it replaced last, to explain a refusal. A revoked family matches nothing,
 // for ever.
 import { hash as digest } from 'node:crypto';
+import type { Seconds } from '@course-exchange/rules/brand';
 import { formatScope, parseScope, type Scope } from '../clients/scope.ts';
 import type { ClientId, ConsentId, FamilyId, SecretHash, Sub } from '../ids.ts';
 import type { EarlierRequest } from '../refusals/reasons.ts';
@@ -40,8 +41,8 @@ export interface AuthorizationCode extends GrantRecord {
   /** The authorization request had no `state`. */
   readonly stateMissing?: boolean;
   readonly pkce: PkceChallenge | undefined;
-  /** Seconds since the epoch; only under `max_age` (R5.6). */
-  readonly authTime: number | undefined;
+  /** Since the epoch; only under `max_age` (R5.6). */
+  readonly authTime: Seconds | undefined;
   /** The next request is a replay (R10.1). */
   readonly used?: boolean;
   /** Undefined also if an older release exchanged it. */
@@ -152,7 +153,7 @@ export function toCode(found: FoundFields): Read<AuthorizationCode> | undefined 
       nonce,
       stateMissing: state_missing === '1',
       pkce: challenge ? { challenge, method: method as ChallengeMethod } : undefined,
-      authTime: auth_time ? Number(auth_time) : undefined,
+      authTime: auth_time ? (Number(auth_time) as Seconds) : undefined,
       used: used !== undefined,
       usedBy: toEarlier(used, used_by),
     }

@@ -155,12 +155,11 @@ export async function prepareTokens(
   const scopes = intersection(requested, status.client.scopes);
   if (scopes.length === 0) throw new Refusal('no approved scope is left', { grant: record });
   const now = deps.now();
-  const seconds = Math.floor(now / 1000);
   const id = deps.randomBytes(16).toString('base64url');
   const withIdToken = idTokenRequest && scopes.includes('openid');
   const [accessToken, idToken] = await Promise.all([
-    issueAccessToken(deps.tokens, { sub, clientId, scopes }, seconds, id),
-    withIdToken ? issueIdToken(deps.tokens, user, idTokenRequest, seconds) : undefined,
+    issueAccessToken(deps.tokens, { sub, clientId, scopes }, now, id),
+    withIdToken ? issueIdToken(deps.tokens, user, idTokenRequest, now) : undefined,
   ]);
   const secret = newSecret(deps.randomBytes);
   requireTimeToConsume(deps);

@@ -38,7 +38,7 @@ const tokens: TokenIssuer = { keys, issuer, algorithm: 'ES256' };
 const read = (token: string, at = now, from = tokens) => readAccessToken(from, token, at * 1_000);
 
 test('an access token names user and client until its exp, for its issuer and algorithm alone [R16.1 R16.4]', async () => {
-  const token = await issueAccessToken(tokens, grant, now, 'id-1');
+  const token = await issueAccessToken(tokens, grant, now * 1_000, 'id-1');
   expect(await read(token, now + 899)).toEqual({ sub, clientId });
   expect(await read(token, now + 900)).toMatchObject({ reason: 'expired' });
   const elsewhere = { ...tokens, issuer: 'https://else.example' };
@@ -49,20 +49,21 @@ test('an access token names user and client until its exp, for its issuer and al
 
 test('no token is refused until the key set was read (R14.1)', async () => {
   const unread = createKeyRing({ readKeys: async () => [], encryptionKeys: [key], needed: [] });
-  const token = await issueAccessToken(tokens, grant, now, 'id-1');
+  const token = await issueAccessToken(tokens, grant, now * 1_000, 'id-1');
   await expect(read(token, now, { ...tokens, keys: unread })).rejects.toMatchObject({
     code: 'temporarily_unavailable',
   });
 });
 
 test('an ID token is no access token, and an access token is no hint; a hint may be expired [R5.9 R16.3]', async () => {
-  const issue = (at: number) => issueIdToken(tokens, user, { clientId, nonce: '', authTime: undefined }, at);
+  const issue = (at: number) =>
+    issueIdToken(tokens, user, { clientId, nonce: '', authTime: undefined }, at * 1_000);
   const idToken = await issue(now);
   const hint = (token: string, by = clientId, from = tokens) => readIdTokenHint(from, token, by);
   expect(await hint(await issue(1_000_000))).toBe(sub);
   expect(await read(idToken)).toHaveProperty('reason');
   expect(await read(idToken, now, { ...tokens, algorithm: 'RS256' })).toHaveProperty('reason');
-  expect(await hint(await issueAccessToken(tokens, grant, now, 'x'))).toBeUndefined();
+  expect(await hint(await issueAccessToken(tokens, grant, now * 1_000, 'x'))).toBeUndefined();
   expect(await hint(idToken)).toBe(sub);
   expect(await hint(idToken, 'other' as ClientId)).toBeUndefined();
   expect(await hint(idToken, clientId, { ...tokens, issuer: 'https://else.example' })).toBeUndefined();

@@ -8,6 +8,7 @@ import {
   apiAudience,
   tokenLifetime,
 } from '@course-exchange/rules/access-token';
+import { inSeconds } from '@course-exchange/rules/brand';
 import {
   type FindKey,
   type RefusedToken,
@@ -38,7 +39,7 @@ export interface TokenIssuer {
 
 type AccessGrant = Pick<GrantRecord, 'sub' | 'clientId' | 'scopes'>;
 
-/** `now` in seconds since the epoch, `id` unique. */
+/** `now` in milliseconds since the epoch, `id` unique. */
 export function issueAccessToken(
   { keys, issuer, algorithm }: TokenIssuer,
   { sub, clientId, scopes }: AccessGrant,
@@ -54,8 +55,7 @@ export function issueAccessToken(
     client_id: clientId,
     scope: formatScope(scopes),
     token_use: accessTokenUse,
-    iat: now,
-    exp: now + tokenLifetime,
+    ...validFrom(now),
     jti: id,
   });
 }
@@ -72,12 +72,18 @@ export async function readAccessToken(
   return { sub: verified.sub as Sub, clientId: verified.clientId as ClientId };
 }
 
+/** `now` in milliseconds since the epoch. */
+function validFrom(now: number) {
+  const iat = inSeconds(now);
+  return { iat, exp: iat + tokenLifetime };
+}
+
 export type IdTokenRequest = Pick<AuthorizationCode, 'clientId' | 'nonce' | 'authTime'>;
 
 const idTokenType = 'JWT';
 const idTokenUse = 'id_token';
 
-/** `now` in seconds since the epoch. */
+/** `now` in milliseconds since the epoch. */
 export function issueIdToken(
   { keys, issuer }: TokenIssuer,
   { sub, email, emailVerified, name }: Omit<User, 'disabled' | 'signedOutAt'>,
@@ -92,8 +98,7 @@ export function issueIdToken(
     email_verified: emailVerified,
     name,
     token_use: idTokenUse,
-    iat: now,
-    exp: now + tokenLifetime,
+    ...validFrom(now),
     ...(nonce === '' ? {} : { nonce }),
     ...(authTime === undefined ? {} : { auth_time: authTime }),
   });

@@ -1,0 +1,13 @@
+// Types of one form that must not be taken for each other.
+declare const brand: unique symbol;
+
+/** A `T` that only what makes it may be called `Name`. */
+export type Brand<T, Name extends string> = T & { readonly [brand]: Name };
+
+/** A number without a unit of its own counts milliseconds; a time, since the epoch. */
+export type Seconds = Brand<number, 'Seconds'>;
+
+/** The whole seconds of so many milliseconds. */
+export function inSeconds(milliseconds: number): Seconds {
+  return Math.floor(milliseconds / 1_000) as Seconds;
+}
