@@ -42,7 +42,6 @@ const keepAliveMs = 620_000;
 const headersMs = 10_000;
 const requestMs = 20_000;
 const sweepMs = 100;
-/** No path is refused for its length (R20.3). */
 const longestPath = 16 * 1024;
 
 export function createApp(routes: readonly Route[], options: AppOptions): FastifyInstance {
@@ -71,27 +70,39 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
   const answerBroken = (error: Error, socket: Socket): void =>
     answerBrokenConnection(error, socket, newest.get(socket), connections.answersOn(socket), options, routes);
   const app = fastify({
+    // R27: it would log addresses and paths.
     logger: false,
+    // R20.1: a route says whether it answers HEAD.
     exposeHeadRoutes: false,
+    // A process that stops answers what it has accepted.
     return503OnClosing: false,
     keepAliveTimeout: keepAliveMs,
     requestTimeout: requestMs,
     http: {
       headersTimeout: headersMs,
       connectionsCheckingInterval: 2_000,
+      // R20.3: no path is refused for its length.
       maxHeaderSize: longestPath,
+      // R25.11: the response to a missing host is ours, too.
       requireHostHeader: false,
     },
+    // R28.3, R30.9.
     trustProxy: trusts,
+    // R20.7.
     rewriteUrl: ({ url = '' }) => routableUrl(url),
+    // R25.2.
     genReqId: ({ headers: { 'x-request-id': sent } }) =>
       typeof sent === 'string' && isWellFormedRequestId(sent) ? sent : options.makeRequestId(),
+    // R25.1, R25.3: these headers also where no request was understood.
     clientErrorHandler: (error, socket) => answerBroken(error, socket),
+    // R20.2.
     frameworkErrors: (_error, request, reply) => {
       if (!refused(request, reply)) sendError(reply, 'not_found', options);
     },
+    // R20.3; R3.1: a query is decoded once, by the route.
     routerOptions: { maxParamLength: longestPath, querystringParser: () => ({}) },
   });
+  app.decorateRequest('outcome', null);
   app.addHook('onRequest', (request, reply, done) => {
     reportAnswer(request, reply, options.logger);
     if (!refused(request, reply)) done();

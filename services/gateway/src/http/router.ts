@@ -207,7 +207,7 @@ function send(
   answer: Answer,
   active = outcomeOf(reply.request).context,
 ): FastifyReply {
-  outcomes.set(reply.request, { context: active, code: answer.code });
+  reply.request.outcome = { context: active, code: answer.code };
   reply.code(answer.status).headers(headers).headers(answer.headers);
   const isLast = !reply.server.server.listening || reply.request.headers.upgrade !== undefined;
   if (isLast) reply.header('connection', 'close');
@@ -222,8 +222,13 @@ interface Outcome {
   readonly code?: string | undefined;
 }
 
-const outcomes = new WeakMap<FastifyRequest, Outcome>();
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null until the response is sent. */
+    outcome: Outcome | null;
+  }
+}
 
-export function outcomeOf(request: FastifyRequest): Outcome {
-  return outcomes.get(request) ?? { context: withCall(ROOT_CONTEXT, request.id, 0) };
+export function outcomeOf({ outcome, id }: FastifyRequest): Outcome {
+  return outcome ?? { context: withCall(ROOT_CONTEXT, id, 0) };
 }
