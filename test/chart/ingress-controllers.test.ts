@@ -80,7 +80,7 @@ test('production bounds the connections from one address', async () => {
   expect(middleware?.spec.inFlightReq).toMatchObject({ amount: 500 });
 });
 
-test('Traefik leaves a gateway that hangs after 3 s, at /login after 15, and tries one that is gone four times', () => {
+test('Traefik leaves a gateway that hangs after 3 s (/login: 15) and tries one that is gone four times', () => {
   const objects = rendered.at(-1)?.objects ?? [];
   const made = objects.filter(({ apiVersion }) => apiVersion === 'traefik.io/v1alpha1');
   const waiting = (responseHeaderTimeout: string) => ({

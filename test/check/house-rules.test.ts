@@ -26,6 +26,12 @@ test('a file without an opening comment or with a vague name is a breach', () =>
   ]);
 });
 
+test('a name of a test with more than 100 characters is a breach, its clauses aside', () => {
+  const named = (length: number) => breaches('test/x.test.ts', `test('${'x'.repeat(length)} [R1.1]', run);`);
+  expect(named(101)).toHaveLength(1);
+  expect(named(100)).toEqual([]);
+});
+
 test('a file of more than 250 lines is a breach', () => {
   const text = opening + 'a;\n'.repeat(250);
   expect(breaches('services/gateway/src/app.ts', text)).toHaveLength(1);

@@ -46,6 +46,12 @@ const houseRules: readonly HouseRule[] = [
     except: /\.test\.ts$/,
     forbids: /^(?!\/\/|\/\*|--|#!)/,
   },
+  {
+    says: 'the name of a test has at most 100 characters, its clauses aside',
+    applies: /\.test\.ts$/,
+    except: itself,
+    forbids: /(?:\btest|\))\(\s*(['"`])(?:(?!\1|\s[[(][RS]\d).){101}/,
+  },
 ];
 const longestFile = 250;
 /** A migration is never edited (decision 0019). */

@@ -20,7 +20,7 @@ import {
 } from './deployment.ts';
 import { expectError } from './expectations.ts';
 
-test('a second use is invalid_grant and revokes the refresh token that descended from it; access tokens live on [R10.1 R10.2 R10.3 S3.code.5 S5.flow.2 S3.access.2]', async () => {
+test('a second use of a code is invalid_grant and revokes its refresh token, not its access token [R10.1 R10.2 R10.3 S3.code.5 S5.flow.2 S3.access.2]', async () => {
   const given = await grant();
   const tokens = tokensOf(await exchange(given));
   const successor = tokensOf(await refresh(full, tokens.refresh_token));
@@ -54,7 +54,7 @@ test('failed attempts consume nothing [R9.1 R2.6 S3.code.2]', async () => {
   expect((await exchange(given)).status).toBe(200);
 });
 
-test('one of five exchanges at once wins; the others are replays and revoke its refresh token, not its access token [R9.2 R10.2 R10.3]', async () => {
+test('one of five exchanges at once wins; the others are replays and revoke its refresh token [R9.2 R10.2 R10.3]', async () => {
   const given = await grant();
   const answers = await Promise.all(Array.from({ length: 5 }, () => exchange(given)));
   const [winner, ...losers] = answers.toSorted((one, other) => one.status - other.status);
@@ -140,7 +140,7 @@ async function expectUnavailable(ask: () => Promise<Answer>): Promise<void> {
 }
 
 test.skipIf(redis === undefined)(
-  'tokens are 503 within 2 s while Redis is stalled, reads and keys go on, and what was refused is good afterwards [R14.1 R14.2 R14.3]',
+  'while Redis is stalled tokens are 503 within 2 s and good afterwards; reads and keys go on [R14.1 R14.2 R14.3]',
   async () => {
     const [code, tokens] = [await grant(), await tokensFor()];
     process.kill(redis ?? 0, 'SIGSTOP');

@@ -51,7 +51,7 @@ test('Cancel, a wrong password and a refusal each lead on, with nothing connecte
   expect(new URL(page.url()).origin).toBe(partnerOrigin());
 });
 
-test('a person who agrees reads events and designs without script, refreshes, disconnects, and connects again without a word [R25.10]', async () => {
+test('a person connects, reads, refreshes, disconnects and connects again, without script [R25.10]', async () => {
   const page = await browser.person({ javaScriptEnabled: false });
   await reachConsent(page, other);
   await decide(page, 'allow');

@@ -54,7 +54,7 @@ async function inspect(page: Page, name: string): Promise<void> {
   expect(await violations(page)).toEqual([]);
 }
 
-test('a login, a refresh, a list of 2,000 events and a refused token, each with its way through the processes', async () => {
+test('a login, a refresh, a list and a refused token are shown with their way through the processes', async () => {
   const page = await openPage();
   const caller = await openCaller(stack.description, '2,000 events');
   const first = await caller.newTokens();

@@ -212,7 +212,7 @@ async function callTooLate(): Promise<void> {
 /** It did not happen, or not recently. */
 const mayBeEmpty = ['Grants that ended', 'Refused for overload, or timed out', 'Its secrets expire in'];
 
-test('each series and label that rules, dashboards and the runbook ask for is there, and each panel shows something', async () => {
+test('each series and label that rules, dashboards and the runbook ask for is there', async () => {
   const queries = [...new Set([...asked.flatMap(wanted), ...named])];
   expect([panels.length > 30, runbookQueries.length > 20, queries.length > 100]).toEqual([true, true, true]);
   const isEmpty = async (query: string) => (await prometheus.query(query)).length === 0;

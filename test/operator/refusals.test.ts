@@ -45,7 +45,7 @@ const newIds = () => [randomUUID(), randomUUID(), randomUUID()] as const;
 const iso = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const span = '(less than 0\\.1|\\d+\\.\\d) s earlier';
 
-test('a replaced refresh token is explained by the request that replaced it, in fields that scripts rely on [R34.1]', async () => {
+test('a replaced refresh token is explained by the request that replaced it [R34.1]', async () => {
   const [first, second] = newIds();
   const { refresh_token } = await caller.newTokens();
   const before = Date.now();

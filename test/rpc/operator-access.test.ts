@@ -81,7 +81,7 @@ function folder(): string {
   return home;
 }
 
-test('the name in the certificate is the actor, whatever the caller says; a certificate without one is refused', async () => {
+test('the actor is the name in the certificate, without which it is refused', async () => {
   const port = await serve(mutual);
   expect(await actorBy(withCertificate(port, operator), 'somebody-else')).toBe('cert:anna');
   const nameless = withCertificate(port, await authority.issue(undefined, 'O=x'));
@@ -121,7 +121,7 @@ test('new certificates in the files are followed while it serves, unusable ones 
   await expect(actorBy(withCertificate(port, operator))).rejects.toThrow();
 });
 
-test('a Unix socket is for its own account alone from its first moment, also where an earlier process left one', async () => {
+test('a Unix socket is for its own account alone, also where an earlier process left one', async () => {
   const socket = join(folder(), 'operator.sock');
   const nodeOptions = { createConnection: () => connect(socket) };
   const transport = createGrpcTransport({ baseUrl: 'http://localhost', nodeOptions });

@@ -70,7 +70,7 @@ test('a call of a caller that sets no deadline has none, as of an operator who f
   expect(deadline).toBe(Number.POSITIVE_INFINITY);
 });
 
-test('an answer, a list and a refusal report whose request it was and of which client, for the line of the caller', async () => {
+test('an answer, a list and a refusal report user and client for the line of the caller', async () => {
   const { port } = await pod({
     exchangeToken: async ({ code }) => {
       nameSubject({ user: code, client: 'partner' });
@@ -145,7 +145,7 @@ async function areAnswered({ exchangeToken }: Pick<ReturnType<typeof client>, 'e
   return true;
 }
 
-test('a server that hangs is left, another one finishes its calls, and it is used again when it goes on (decision 0029)', async () => {
+test('a server that hangs is left for another one until it goes on (decision 0029)', async () => {
   const { held, hold, release } = gate();
   const holdList = async function* (request: unknown, call: IncomingCall) {
     yield { body: Buffer.from((await hold(request, call)).accessToken) };

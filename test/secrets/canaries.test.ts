@@ -147,7 +147,7 @@ test('no record of a refusal contains a canary, at any endpoint (R34.2)', async 
   flows.expectNone(JSON.stringify(await kept()), 'a record');
 });
 
-test('a log names the client by its client_id and the user by one keyed hash, at the edge and in the services [R27.3 R33.1]', async () => {
+test('logs of all services name the client by its client_id and the user by one keyed hash [R27.3 R33.1]', async () => {
   const { tokens } = await flows.login();
   const authorization = `Bearer ${tokens.access_token}`;
   const asked = async (path: string, id: string) => {

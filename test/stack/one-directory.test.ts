@@ -112,7 +112,7 @@ test('a start in the background shows the accounts to the caller and does not lo
   expect(log).not.toContain(first?.password);
 });
 
-test('SIGKILL of the supervisor leaves nothing, and the next start, with a --seed FILE, finds the data again; SIGKILL of the shell around it ends all', async () => {
+test('SIGKILL of the supervisor or of the shell around it leaves no process, and the data', async () => {
   const { processes, issuer, supervisor } = started();
   keys = await publishedKeys();
   process.kill(supervisor, 'SIGKILL');

@@ -76,7 +76,7 @@ async function codeFor(asked: Partial<AuthorizationParameters>): Promise<string>
 
 const atAuthorization = ['pkce', 's256', 'state', 'nonce'];
 
-test('a client that does all it should keeps what it has shown; identity does not evaluate what it cannot see', async () => {
+test('a client that does all it should keeps each duty that identity sees', async () => {
   expect(await dutiesThat('not_visible')).toEqual(['callback', 'id_token', 'account_key', 'token_storage']);
   expect((await dutiesThat('not_seen')).slice(0, 4)).toEqual(atAuthorization);
   const { refreshToken } = await exchange(await codeFor(blameless), { codeVerifier: verifier });

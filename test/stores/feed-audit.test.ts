@@ -101,7 +101,7 @@ test('no batch without its entry: where none can be written, nothing is applied 
   expect(rows).toMatchObject([{ design_count: 9 }]);
 });
 
-test('imports side by side, with conflicts that are repeated, leave exact summaries and one chain, an entry for each batch', async () => {
+test('imports side by side leave exact summaries and one audit chain with an entry for each batch', async () => {
   await catalog.writer.query('truncate designs');
   const before = (await entries()).length;
   const imports = Array.from({ length: 8 }, async (_, stream) => {

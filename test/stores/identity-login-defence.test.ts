@@ -28,7 +28,7 @@ test(`no more than five of ${guesses} guesses at once are verified [R30.1 R30.2]
   expect(reasons.filter((reason) => reason === 'throttled')).toHaveLength(guesses - accountThreshold);
 });
 
-test('the delay doubles from 1 s to 60 s, as the rule says; even the right password waits, but no other network does [R30.2 R30.5 R30.8]', async () => {
+test('the delay doubles from 1 s to 60 s, also for the right password, in no other network [R30.2 R30.5 R30.8]', async () => {
   const [form, address] = [await beginForm(), freshAddress()];
   for (const seconds of [0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60]) {
     const wrong = await logIn(form, { typed: 'wrong', address });
@@ -108,7 +108,7 @@ test('a network with failures leaves half of the hashing queue to those without'
   expect(verifyPassword.mock.calls.map(([{ isSuspect }]) => isSuspect)).toEqual([false, true, false]);
 });
 
-test('an attempt whose password was not verified clears no failures, counts for none and releases its permit [R14.5 R30.1 R30.2]', async () => {
+test('an attempt without a verdict clears no failures, counts for none and releases its permit [R14.5 R30.1 R30.2]', async () => {
   const [form, address] = [await beginForm(), freshAddress()];
   const full = { ...deps, verifyPassword: () => Promise.reject(new Error('full')) };
   const failAgain = () => logIn(form, { typed: 'wrong', address });

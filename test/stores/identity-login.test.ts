@@ -80,7 +80,7 @@ test('a password that an unfinished import replaces opens nothing: the login wai
 
 const signedIn = async (session: string) => (await getBrowserSession(deps, session)).account !== undefined;
 
-test('the session of a login may give way to one of the same user in another tab; one of somebody else asks the first tab for a login', async () => {
+test('a form goes on with a later session of its user, and asks another user for a login', async () => {
   const tab = await signIn(await beginForm());
   const inAnotherTab = async (who: Person) => {
     const form = await beginForm({ prompt: 'login' }, tab.browserSession);

@@ -34,7 +34,7 @@ test('only an approved client may act in production, and one that falls below st
   expect((await approve(clientId, 'test', production)).result.active).toBe(false);
 });
 
-test('production approves on confirmed figures; the audit log has them, who confirmed them, the version and why', async () => {
+test('production approves on confirmed figures, which the audit log has with who confirmed them', async () => {
   const { clientId } = await tested();
   const { code, detail } = await refusalOf(approve(clientId, 'approved', production));
   expect(code).toBe('refused');

@@ -49,7 +49,7 @@ const verifier = {
 const verify = createPasswordVerifier(verifier);
 const dots = (count: number) => '.'.repeat(count);
 
-test('a password of another system opens, becomes ours at the next login, and stays when the import is repeated (R18.3)', async () => {
+test('a password of another system opens, and is hashed as ours at the next login (R18.3)', async () => {
   for (const passwordHash of hashes) {
     const one = record({ passwordHash });
     await importUsers(context, anna, [one]);
@@ -156,7 +156,7 @@ test('a batch brings at most sixteen forms that nobody has; what is known or hel
   expect(await getAccount(context, { sub: last.sub })).toMatchObject({ sub: last.sub });
 });
 
-test('a password that another import replaces while the forms are checked is no known one: the batch is sent again', async () => {
+test('a batch whose password another import replaces meanwhile is sent again', async () => {
   const [one, other] = [`$2b$06$${'e'.repeat(53)}`, `$2b$07$${'e'.repeat(53)}`];
   const user = record({ passwordHash: one });
   await importUsers(context, anna, [user]);

@@ -57,7 +57,7 @@ test('a connection whose statement was wrong is kept', async () => {
 
 const ownPid = { name: 'own pid', text: 'select pg_backend_pid() as pid' };
 
-test('a transaction whose connection is ended fails as unavailable, and the next one has another connection', async () => {
+test('a transaction whose connection is ended is unavailable; the next one has another', async () => {
   const { writer, feed, close } = await openCatalogDatabase();
   onTestFinished(close);
   const cut = feed.transaction(async (queries) => {

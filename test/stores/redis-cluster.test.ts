@@ -133,7 +133,7 @@ test('a setting that differs on one master is reported', async () => {
   for (const node of cluster.nodes) await node.admin.config('SET', 'min-replicas-to-write', '0');
 });
 
-test('WAIT asks the replica of the node that wrote: of a shard whose replica hangs no token leaves, and only the first is spent', async () => {
+test('WAIT asks the replica of the node that wrote: while it hangs no token of its shard leaves', async () => {
   const { a, b, c } = cluster.shards;
   const held = await beginOn(a, alone);
   const others = await Promise.all(Array.from({ length: 20 }, () => beginOn(a, alone)));
@@ -157,7 +157,7 @@ test('the write probe of /healthz reaches every master', async () => {
     expect(await master.admin.keys('health:*')).toHaveLength(1);
 });
 
-test('a token of a slot that has moved is refused once and not spent, and follows to a node that knows no script', async () => {
+test('a token of a slot that has moved is unavailable once, and follows to the new node', async () => {
   const { a, b } = cluster.shards;
   let client = await beginOn(a, alone);
   // The store may read the new map before.

@@ -63,7 +63,7 @@ function openQueue(write: (records: readonly RefusalRecord[]) => Promise<void>) 
   return { clock, send, flush };
 }
 
-test('of a client 1,000 are kept in a minute, 100 and the first of 1,000 networks that name it, 500 of all others', async () => {
+test('of a client that authenticated 1,000 are kept in a minute, of one only named 100, else 500', async () => {
   const kept = new Map<string, number>();
   const { clock, send, flush } = openQueue(async (records) => {
     for (const { clientId, clientAuthenticated: proven } of records)

@@ -89,7 +89,7 @@ test('a reused refresh token leaves the request that replaced it', async () => {
   expect(reused?.earlier?.at).toBeLessThanOrEqual(reused?.at ?? 0);
 });
 
-test('a client that has not authenticated is only named, and left out where a secret may stand in its place', async () => {
+test('a client that has not authenticated is named, unless a secret may stand in its place', async () => {
   const asked = async (as: { clientId: string; secret: string }, fields = {}) => {
     const [record] = await recordsFrom(() =>
       request({ as: as as typeof flow.partner, grantType: 'x', ...fields }),

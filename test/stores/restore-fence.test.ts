@@ -84,7 +84,7 @@ const secretId = async (clientId: string) =>
 const rowsOf = async (table: string, condition: string) =>
   Number((await identity.sql(`select count(*)::int as count from ${table} where ${condition}`))[0]?.count);
 
-test('a spent token and a used code stay spent after a restore of Redis; consents, secrets and keys are as they were', async () => {
+test('what was spent stays spent after a restore of Redis; consents, secrets and keys are as they were', async () => {
   const token = await newFamily();
   const code = await endpoint.issue();
   const [restoreToken, restoreCode] = [await backUpRedis(token), await backUpRedis(code)];
@@ -101,7 +101,7 @@ test('a spent token and a used code stay spent after a restore of Redis; consent
   expect(await refresh(await newFamily())).toBe('tokens');
 });
 
-test('consents, secrets, keys and users that ended since the backup end again after a restore of Postgres, by the log', async () => {
+test('what ended since the backup of Postgres ends again after its restore, by the log', async () => {
   await rotateKeys(context, anna, { algorithms: [], continueOnly: false, olderThan: 0 });
   const keys = () => identity.sql("select kid, state from signing_keys where state <> 'retired'");
   const staged = (await keys()).find(({ state }) => state === 'staged');
@@ -162,7 +162,7 @@ test('every secret is suspended without the log until it is resumed, and no key 
   expect(await rowsOf('signing_keys', "state in ('staged', 'superseded')")).toBe(0);
 });
 
-test('secrets that a fence without the log suspended are so after a second restore, but those that were resumed', async () => {
+test('secrets that a fence without the log suspended stay so after a second restore', async () => {
   const second = await addGrant(identity);
   const [id, good] = [await secretId(clientId), await secretId(second.partner.clientId)];
   const restore = await backUpPostgres();
@@ -211,7 +211,7 @@ test('changes between the restore and the fence hide nothing that had ended, nor
   expect(await endedAgain({ trail: saved })).toEqual([]);
 });
 
-test('a secret that was retired after the backup is retired again, although a fence without the log let it be resumed', async () => {
+test('a secret that was retired after the backup is retired again, also where it was resumed', async () => {
   const id = await secretId(clientId);
   await signOutUser(context, anna, { sub });
   const restore = await backUpPostgres();

@@ -66,7 +66,7 @@ test('a token of it that is not known any more is explained by that exchange, fo
   expect(await told('with a code')).toMatchObject({ reason: 'code.refused not_known' });
 });
 
-test('records outlive each refusal that they explain, and go with the refusals; the oldest beyond the maximum, too', async () => {
+test('records live as long as the refusals that they explain, and the newest of the maximum', async () => {
   await sql('delete from superseded_families');
   const now = Date.now();
   await insertSupersededFamilies(

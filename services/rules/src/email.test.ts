@@ -4,7 +4,7 @@ import { emailKey } from './email.ts';
 /** As Postgres' `lower`, which maps one letter to one. */
 const lowered = (letter: string) => Array.from(letter.toLowerCase())[0] ?? '';
 
-test('letters that `lower` makes equal are one in the key of an address, so that index users_email refuses nothing more [R30.13]', () => {
+test('letters that `lower` makes equal are one letter in the key of an address [R30.13]', () => {
   for (let code = 0x80; code <= 0x1_ffff; code += 1) {
     if (code >= 0xd800 && code <= 0xdfff) continue;
     const letter = String.fromCodePoint(code);

@@ -56,7 +56,7 @@ async function codeOf(readBody: ReturnType<typeof createBodyReader>, network: st
   return code;
 }
 
-test('long unfinished bodies are bounded in total and per network, short ones pass, and finished ones release capacity', async () => {
+test('long unfinished bodies are bounded in total and per network until they are finished', async () => {
   const readBody = createBodyReader();
   const one = await hold(readBody, 'a');
   expect(one.refused).toBeGreaterThan(200);

@@ -35,7 +35,7 @@ async function series(...parts: readonly string[]): Promise<readonly string[]> {
   return (await metricsText()).split('\n').filter((line) => parts.every((part) => line.includes(part)));
 }
 
-test('a client is named where a service has found its secret or token to be its own, also where it refuses it', async () => {
+test('a client is named once its secret or token was verified, also in a refusal', async () => {
   const body = new URLSearchParams({ grant_type: 'refresh_token' });
   const requests: readonly [code: string | undefined, client: string | undefined][] = [
     ['invalid_client', undefined],

@@ -89,7 +89,7 @@ test('the span names its request; an answer of 500 and more is an error without 
   expect(spanOf('request-0004')).toMatchObject({ statuses: [] });
 });
 
-test('a token request’s span has its grant type, and a refusal is recorded without being an error of the span', async () => {
+test('the span of a token request has its grant type, and no error for a refusal', async () => {
   const attributes = {
     'http.route': '/token',
     'http.request.method': 'POST',

@@ -7,7 +7,7 @@ import { limitUnreadAnswers } from './unread-answers.ts';
 
 const mebibyte = 1024 * 1024;
 
-test('an answer larger than the largest share can never be given: server_error, and its bytes are free again [R14.8]', async () => {
+test('an answer larger than the largest share is a server_error, and its bytes are free again [R14.8]', async () => {
   const app = fastify();
   const hold = limitUnreadAnswers();
   app.get<{ Params: { parts: string } }>('/:parts', async ({ params }, reply) => {

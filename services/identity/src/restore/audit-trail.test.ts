@@ -50,7 +50,7 @@ test('a missing line shows by the last that follows and the first that does not'
   expect(seen(nine, eight)).toEqual([false, undefined, 8]);
 });
 
-test('lines that end before the restored log are whole only if what it lacks follows the last entry that they name', () => {
+test('lines that end before the restored log are whole if its next entry follows their last one', () => {
   const isWhole = (named: readonly (readonly [string, number])[], ...trail: readonly AuditedTransaction[]) =>
     continuationOf(trail, head, new Map(named)).isWhole;
   const lost = line(4, 'earlier', 1, 'a b');
@@ -78,7 +78,7 @@ test('the later of the logs that restores began decides, also a shorter one', ()
   expect(ended(older, restored, second, first)).toEqual(['client.deactivate client:a']);
 });
 
-test('a restore that was undone leaves its log behind: what came after decides, and that log brings nothing back', () => {
+test('the log of a restore that was undone brings nothing back', () => {
   const kept = line(6, 'head', 1_000, 'client.edit client:b');
   const abandoned = line(6, 'head', 2_000, 'client.deactivate client:a');
   const activated = line(7, abandoned.hash, 2_500, 'client.activate client:a');

@@ -62,7 +62,7 @@ test.each(imports)('`%s import` replaces no file that an import did not write', 
   expect(err).toContain('cannot be written');
 });
 
-test('the file of an earlier import is replaced, and removed when nothing is rejected; its name breaks no line', async () => {
+test('the file of an earlier import is replaced, and removed when nothing is rejected', async () => {
   const file = join(work, 'a\nside');
   const options = ['--rejected', file];
   expect((await importWith('user', options)).out).toContain('/a�side.\n');

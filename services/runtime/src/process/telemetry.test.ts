@@ -94,7 +94,7 @@ async function exported(environment: Environment): Promise<readonly Received[]> 
   return received;
 }
 
-test('OTEL_EXPORTER_OTLP_ENDPOINT: all spans are there after the stop, as protobuf, of a service with name and version', async () => {
+test('OTEL_EXPORTER_OTLP_ENDPOINT gets all spans by the stop, with the name and version of the service', async () => {
   const [request, ...others] = await exported({});
   expect(others).toEqual([]);
   expect(request).toMatchObject({
