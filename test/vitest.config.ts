@@ -30,7 +30,8 @@ interface Suite {
   readonly alone?: boolean;
 }
 
-const beside = ['services/**/*.test.ts', 'deploy/**/*.test.ts'];
+const stores = 'services/**/*.stores.test.ts';
+const beside = ['services/**/!(*.stores).test.ts', 'deploy/**/*.test.ts'];
 const onStack = { setup: ['stacks'], needs: ['redis'] } as const;
 
 export const suites: Readonly<Record<string, Suite>> = {
@@ -40,7 +41,12 @@ export const suites: Readonly<Record<string, Suite>> = {
   contract: onStack,
   operator: onStack,
   stack: { needs: ['redis'] },
-  stores: { setup: ['stores'], own: 'own-stores', needs: ['redis', 'openssl'] },
+  stores: {
+    include: [stores, 'test/stores/*.test.ts'],
+    setup: ['stores'],
+    own: 'own-stores',
+    needs: ['redis', 'openssl'],
+  },
   chart: { needs: ['helm'] },
   rpc: { ...onStack, needs: ['redis', 'openssl'] },
   secrets: { needs: ['redis', 'openssl'] },

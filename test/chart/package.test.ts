@@ -23,7 +23,7 @@ const documents = (file: string): KubernetesObject[] =>
   parseAllDocuments(read(file)).map((document) => document.toJS() as KubernetesObject);
 const release = 'course-exchange';
 
-test("the metadata of Artifact Hub name every image and the version and changes of the chart", async () => {
+test('the metadata of Artifact Hub name every image and the version and changes of the chart', async () => {
   const { version, appVersion, icon, annotations } = parse(read('Chart.yaml'));
   const named: KubernetesObject[] = parse(annotations['artifacthub.io/images']);
   const [rendered] = await renderAll([{ on: 'test-hosts' }]);

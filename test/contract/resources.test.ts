@@ -1,5 +1,5 @@
 // Events and designs (specification §2, §4), mostly of the demo users: fields, nulls, deleted ones, 730 designs, 2,000 events.
-// How any designs become events is compared with a plain model: test/stores/catalog-json.test.ts.
+// How any designs become events is compared with a plain model: services/design-catalog/src/events/event-json.stores.test.ts.
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../support/http.ts';
 import type { DemoUser } from '../support/stack-file.ts';

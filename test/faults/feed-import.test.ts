@@ -1,5 +1,5 @@
 // An import of designs whose service or store is killed in the middle goes on by itself, and loses and repeats nothing. A tool
-// that is killed: test/operator/interruption.test.ts. Changes, deletions and repeats: test/stores/feed-apply.test.ts.
+// that is killed: test/operator/interruption.test.ts. Changes, deletions and repeats: services/design-catalog/src/feed/change-table.stores.test.ts.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

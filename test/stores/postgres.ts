@@ -14,6 +14,8 @@ import pg from 'pg';
 import { afterAll } from 'vitest';
 import { startProcess } from '../support/process.ts';
 
+export { withClient };
+
 const repository = join(import.meta.dirname, '../../');
 const roleScript = readFileSync(`${repository}deploy/postgres/roles.sql`, 'utf8');
 

@@ -15,6 +15,8 @@ import { redisSettings, redisTarget } from '../../services/identity/src/redis/se
 import { section } from '../docs/documents.ts';
 import { ownStopwatch } from '../support/own-time.ts';
 
+export { choosePorts };
+
 /** Lines of a server at `port` that keeps what it acknowledged. */
 export const durableAt = (port: number) => [...durable, `port ${port}`, 'repl-diskless-sync-delay 0'];
 
