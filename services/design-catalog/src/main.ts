@@ -11,21 +11,18 @@ import { tokenRefusals } from '@course-exchange/rules/token-verification';
 import { createAuditHandlers } from '@course-exchange/runtime/audit/rpc';
 import { connectRpc } from '@course-exchange/runtime/grpc/client';
 import { actorOf } from '@course-exchange/runtime/grpc/incoming-call';
-import { logGrpcErrors } from '@course-exchange/runtime/grpc/library-log';
 import { expectPeer, peerOf } from '@course-exchange/runtime/grpc/peer';
 import { privateListener, privatePort } from '@course-exchange/runtime/grpc/private-port';
+import { runProcess } from '@course-exchange/runtime/grpc/process';
 import { expectRole } from '@course-exchange/runtime/grpc/roles';
 import { bindService, serveRpc } from '@course-exchange/runtime/grpc/server';
-import { openRpcTls, type RpcTls } from '@course-exchange/runtime/grpc/tls';
+import type { RpcTls } from '@course-exchange/runtime/grpc/tls';
 import { openReads, type PipelinedReads } from '@course-exchange/runtime/postgres/pipelined-reads';
 import { openDatabase } from '@course-exchange/runtime/postgres/pool';
 import { newestMigration, schemaProblem } from '@course-exchange/runtime/postgres/schema-version';
 import { postgresAccess } from '@course-exchange/runtime/postgres/settings';
-import { serveHealth } from '@course-exchange/runtime/process/health';
-import { startProcess, stopOnSignal } from '@course-exchange/runtime/process/lifecycle';
-import { createLogger, type Logger, logText, pseudonym } from '@course-exchange/runtime/process/logger';
+import { type Logger, logText, pseudonym } from '@course-exchange/runtime/process/logger';
 import { unknownClient } from '@course-exchange/runtime/process/metrics';
-import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import { type CatalogConfig, readConfig } from './config.ts';
 import { catalogHandlers } from './events/rpc.ts';
 import { feedHandlers } from './feed/rpc.ts';
@@ -39,28 +36,11 @@ const feedStatementTimeoutMs = 30_000;
 const feedConnections = 4;
 const maxFeedRequestBytes = 4 * 1024 * 1024;
 
-await startProcess(() => main(readConfig()));
-
-async function main(config: CatalogConfig): Promise<void> {
-  const logger = createLogger('design-catalog', config.LOG_LEVEL);
-  logGrpcErrors(logger);
-  const telemetry = await startTelemetry('design-catalog', config, logger);
-  const tls = openRpcTls(config.RPC_TLS_DIRECTORY, logger);
+await runProcess('design-catalog', readConfig, async (config, logger, tls) => {
   const database = openLists(config, logger);
   const { identity, keySet, authenticate } = openTokenVerification(config, tls, logger);
   const schemaVersion = newestMigration(join(import.meta.dirname, '../migrations'));
   const feed = await openFeed(config, schemaVersion, logger);
-  const health = await serveHealth({
-    host: config.HEALTH_HOST,
-    port: config.HEALTH_PORT,
-    checks: {
-      postgres: () => schemaProblem(database, 'catalog', schemaVersion),
-      keySet: () => Promise.resolve(keySet.problem()),
-    },
-    startupGate: ['postgres', 'keySet'],
-    warnings: feed === undefined ? {} : { feed: feed.problem },
-    metricsText: telemetry.metricsText,
-  });
   const refreshing = new AbortController();
   void keepKeysFresh(keySet, refreshing.signal);
   const gateway = tls && peerOf('gateway', 'GATEWAY_TLS_NAMES', config.GATEWAY_TLS_NAMES, logger);
@@ -75,21 +55,24 @@ async function main(config: CatalogConfig): Promise<void> {
     credentials: tls?.server,
   });
 
-  stopOnSignal({
-    logger,
-    config,
-    health,
-    telemetry,
+  return {
+    health: {
+      checks: {
+        postgres: () => schemaProblem(database, 'catalog', schemaVersion),
+        keySet: () => Promise.resolve(keySet.problem()),
+      },
+      startupGate: ['postgres', 'keySet'],
+      warnings: feed === undefined ? {} : { feed: feed.problem },
+    },
     steps: {
       gRPC: () => Promise.all([server.stop(10_000), feed?.stop(10_000)]),
       'key set': () => refreshing.abort(),
       identity: identity.close,
       Postgres: () => Promise.all([database.close(), feed?.close()]),
     },
-  });
-  health.started();
-  logger.info('listening', { port: server.port, healthPort: health.port, feedPort: feed?.port });
-}
+    ports: { port: server.port, feedPort: feed?.port },
+  };
+});
 
 function openLists(config: CatalogConfig, logger: Logger): PipelinedReads {
   return openReads({

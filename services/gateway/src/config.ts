@@ -50,6 +50,6 @@ const targetRules = (['IDENTITY_TARGET', 'CATALOG_TARGET'] as const).map((name) 
   ),
 );
 
-export function readConfig(source: SettingSource): Config {
+export function readConfig(source?: SettingSource): Config {
   return readSettings(settings, source, targetRules);
 }

@@ -1,15 +1,10 @@
 // Starts the gateway and serves public HTTP until it is stopped.
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { logGrpcErrors } from '@course-exchange/runtime/grpc/library-log';
-import { openRpcTls } from '@course-exchange/runtime/grpc/tls';
-import { serveHealth } from '@course-exchange/runtime/process/health';
-import { startProcess, stopOnSignal } from '@course-exchange/runtime/process/lifecycle';
+import { runProcess } from '@course-exchange/runtime/grpc/process';
 import { listenOrFail } from '@course-exchange/runtime/process/listen';
-import { createLogger } from '@course-exchange/runtime/process/logger';
-import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import { createApp } from './app.ts';
-import { type Config, readConfig } from './config.ts';
+import { readConfig } from './config.ts';
 import { createCookies } from './http/cookies.ts';
 import { allRoutes } from './routes/all-routes.ts';
 import { startAnswer } from './routes/browser.ts';
@@ -21,16 +16,16 @@ import { connectServices } from './services.ts';
  */
 const startTimeoutMs = 60_000;
 
-async function run(config: Config): Promise<void> {
-  const logger = createLogger('gateway', config.LOG_LEVEL);
-  logGrpcErrors(logger);
-  const telemetry = await startTelemetry('gateway', config, logger);
+/** Connections that may wait to be accepted: with Node's 511, a burst of 1,000 makes others wait for a second SYN. */
+const backlog = 4_096;
+
+await runProcess('gateway', readConfig, async (config, logger, tls) => {
   const services = connectServices({
     identity: config.IDENTITY_TARGET,
     catalog: config.CATALOG_TARGET,
     timeoutMs: config.LOGIN_TIMEOUT_MS,
     now: Date.now,
-    tls: openRpcTls(config.RPC_TLS_DIRECTORY, logger),
+    tls,
   });
   const browser = {
     authorization: services.authorization,
@@ -53,25 +48,14 @@ async function run(config: Config): Promise<void> {
     now: Date.now,
     makeRequestId: randomUUID,
   });
-  // No checks: a gateway without its services still answers correctly (R14.1).
-  const health = await serveHealth({
-    host: config.HEALTH_HOST,
-    port: config.HEALTH_PORT,
-    checks: {},
-    metricsText: telemetry.metricsText,
-  });
   await listenOrFail('HTTP_PORT', config.HTTP_PORT, () =>
     app.listen({ host: config.HTTP_HOST, port: config.HTTP_PORT, backlog, listenTextResolver: () => '' }),
   );
-
-  const steps = { HTTP: () => app.close(), services: services.close };
-  stopOnSignal({ logger, config, health, telemetry, steps });
-  void services.reached(startTimeoutMs).then(health.started);
-  const { port } = app.server.address() as AddressInfo;
-  logger.info('listening', { port, healthPort: health.port });
-}
-
-/** Connections that may wait to be accepted: with Node's 511, a burst of 1,000 makes others wait for a second SYN. */
-const backlog = 4_096;
-
-await startProcess(() => run(readConfig(process.env)));
+  return {
+    // A gateway without its services still answers correctly (R14.1).
+    health: { checks: {} },
+    steps: { HTTP: () => app.close(), services: services.close },
+    ports: { port: (app.server.address() as AddressInfo).port },
+    reached: services.reached(startTimeoutMs),
+  };
+});

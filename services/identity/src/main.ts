@@ -7,19 +7,15 @@ import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
 import { serviceErrorStatuses } from '@course-exchange/rules/error-codes';
 import { timeBudget } from '@course-exchange/rules/time-budget';
-import { logGrpcErrors } from '@course-exchange/runtime/grpc/library-log';
 import { peerOf } from '@course-exchange/runtime/grpc/peer';
 import { privateListener, privatePort } from '@course-exchange/runtime/grpc/private-port';
+import { runProcess } from '@course-exchange/runtime/grpc/process';
 import { bindService, serveRpc } from '@course-exchange/runtime/grpc/server';
-import { openRpcTls } from '@course-exchange/runtime/grpc/tls';
 import { openReads } from '@course-exchange/runtime/postgres/pipelined-reads';
 import { openDatabase } from '@course-exchange/runtime/postgres/pool';
 import { newestMigration } from '@course-exchange/runtime/postgres/schema-version';
 import { postgresAccess } from '@course-exchange/runtime/postgres/settings';
-import { serveHealth } from '@course-exchange/runtime/process/health';
-import { startProcess, stopOnSignal } from '@course-exchange/runtime/process/lifecycle';
-import { createLogger, type Logger, logText } from '@course-exchange/runtime/process/logger';
-import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
+import { type Logger, logText } from '@course-exchange/runtime/process/logger';
 import { createInteractionSeal } from './authorize/interaction-store.ts';
 import { createAuthorizationHandlers } from './authorize/rpc.ts';
 import { createSecretUse } from './clients/secret-table.ts';
@@ -58,18 +54,12 @@ const waitingPerHash = 50;
 const now = Date.now;
 const randomBytes = pooled(randomBytesOfNode);
 
-await startProcess(() => main(readConfig()));
-
-async function main(config: IdentityConfig): Promise<void> {
-  const logger = createLogger('identity', config.LOG_LEVEL);
-  logGrpcErrors(logger);
-  // Throws, before anything is opened, if strangers could reach the port.
+await runProcess('identity', readConfig, async (config, logger, tls) => {
+  // Throws, before a store or port is opened, if strangers could reach the port.
   const operatorListener =
     config.OPERATOR_POSTGRES_URL === undefined
       ? undefined
       : privateListener(privatePort('OPERATOR', config), logger);
-  const tls = openRpcTls(config.RPC_TLS_DIRECTORY, logger);
-  const telemetry = await startTelemetry('identity', config, logger);
 
   // Stores connect in the background: the process starts, unready, without them.
   const { database, pipelined, redis } = openStores(config, logger);
@@ -85,17 +75,6 @@ async function main(config: IdentityConfig): Promise<void> {
   const clean = () =>
     Promise.all([cleanRefusals(database), cleanSupersededFamilies(database), deleteOldConduct(database)]);
   void keepCleaning(clean, logger, polling.signal);
-
-  const schemaVersion = newestMigration(join(import.meta.dirname, '../migrations'));
-  const health = await serveHealth({
-    host: config.HEALTH_HOST,
-    port: config.HEALTH_PORT,
-    checks: readinessChecks({ database, redis, keys, schemaVersion }),
-    startupGate: ['postgres'],
-    readinessGate: ['signingKeys'],
-    warnings: readinessWarnings(redis),
-    metricsText: telemetry.metricsText,
-  });
   observeStores({ database, redis, keys, now });
 
   const tokens = { keys, issuer: config.ISSUER, algorithm: config.ACCESS_TOKEN_ALGORITHM };
@@ -154,11 +133,14 @@ async function main(config: IdentityConfig): Promise<void> {
       ...{ requestLog, hashingQueue, redis, logger, now, randomBytes },
     }));
 
-  stopOnSignal({
-    logger,
-    config,
-    health,
-    telemetry,
+  const schemaVersion = newestMigration(join(import.meta.dirname, '../migrations'));
+  return {
+    health: {
+      checks: readinessChecks({ database, redis, keys, schemaVersion }),
+      startupGate: ['postgres'],
+      readinessGate: ['signingKeys'],
+      warnings: readinessWarnings(redis),
+    },
     steps: {
       gRPC: () => server.stop(10_000),
       'operator port': () => operators?.stop(2_000),
@@ -169,10 +151,9 @@ async function main(config: IdentityConfig): Promise<void> {
       Redis: redis.close,
       Postgres: () => Promise.all([database.close(), pipelined.close()]),
     },
-  });
-  health.started();
-  logger.info('listening', { port: server.port, healthPort: health.port, operatorPort: operators?.port });
-}
+    ports: { port: server.port, operatorPort: operators?.port },
+  };
+});
 
 function openStores(config: IdentityConfig, logger: Logger) {
   const postgres = {

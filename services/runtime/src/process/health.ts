@@ -16,9 +16,7 @@ const metricsType = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8'
 /** Between two checks of `startupGate` (ms). */
 const settlingPauseMs = 500;
 
-export interface HealthOptions<Name extends string = string> {
-  readonly host: string;
-  readonly port: number;
+export interface HealthChecks<Name extends string = string> {
   readonly checks: Readonly<Record<Name, ReadinessCheck>>;
   /** Must have passed once before traffic comes, and do not count later: every pod depends on the same stores. */
   readonly startupGate?: readonly NoInfer<Name>[];
@@ -26,6 +24,11 @@ export interface HealthOptions<Name extends string = string> {
   readonly readinessGate?: readonly NoInfer<Name>[];
   /** For an operator to read, without being a fault. */
   readonly warnings?: Checks;
+}
+
+export interface HealthOptions<Name extends string = string> extends HealthChecks<Name> {
+  readonly host: string;
+  readonly port: number;
   /** Prometheus text for `GET /metrics`; 404 if absent. */
   readonly metricsText?: (() => Promise<string>) | undefined;
 }
@@ -90,12 +93,12 @@ async function answerMetrics(response: ServerResponse, metricsText: () => Promis
   response.writeHead(text === undefined ? 503 : 200, metricsType).end(text);
 }
 
-async function deepHealth({ checks, warnings = {} }: HealthOptions): Promise<Report> {
+async function deepHealth({ checks, warnings = {} }: HealthChecks): Promise<Report> {
   const [failed, warned] = await Promise.all([failures(checks), failures(warnings)]);
   return { checks: failed, ...(Object.keys(warned).length === 0 ? {} : { warnings: warned }) };
 }
 
-function openReadiness({ checks, startupGate = [], readinessGate = [] }: HealthOptions) {
+function openReadiness({ checks, startupGate = [], readinessGate = [] }: HealthChecks) {
   const awaited = new Set<string>(startupGate);
   const report = async (): Promise<Report> => {
     const asked = [...awaited, ...readinessGate];

@@ -1,11 +1,10 @@
 // process/ is what every process has: settings, logs, metrics, traces, health, errors and an orderly stop. It knows no store and no
 // wire.
 
-// The life of a process: start, configuration mistakes, stop in order.
+// The end of a process: its signals, and a stop in order.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Health } from './health.ts';
 import { describeError, type Logger, logText, sumUpRepeated, toggleDebugLines } from './logger.ts';
-import { ConfigurationError } from './settings.ts';
 import type { Telemetry } from './telemetry.ts';
 
 type Step = () => unknown;
@@ -77,15 +76,4 @@ async function runSteps({ logger, config, health, telemetry, steps }: StopOption
     }
   }
   return clean;
-}
-
-/** Prints configuration mistakes, one per line, and ends with code 1. */
-export async function startProcess(main: () => Promise<void>): Promise<void> {
-  try {
-    await main();
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exit(1);
-  }
 }
