@@ -1,5 +1,6 @@
 // What the feed leaves in the catalog: the highest revision of each design, tombstones, exact summaries.
 import fc from 'fast-check';
+import pg from 'pg';
 import { beforeEach, expect, test } from 'vitest';
 import { apply, changes, designs, differences } from '../../../../test/stores/feed-changes.ts';
 import { useCatalogDatabase } from '../../../../test/stores/postgres.ts';
@@ -163,13 +164,14 @@ test('a stream that fails in the middle keeps the batches before, and the resume
 });
 
 test('a deadlock is repeated, anything else is not', async () => {
+  const refused = (code: string) => Object.assign(new pg.DatabaseError('canary', 0, 'error'), { code });
   let calls = 0;
   const deadlocks = async () => {
     calls += 1;
-    if (calls < 3) throw Object.assign(new Error('deadlock'), { code: '40P01' });
+    if (calls < 3) throw refused('40P01');
     return 'written';
   };
   expect(await repeatedly(deadlocks)).toBe('written');
-  const broken = () => Promise.reject(Object.assign(new Error('check'), { code: '23514' }));
+  const broken = () => Promise.reject(refused('23514'));
   await expect(repeatedly(broken)).rejects.toMatchObject({ code: '23514' });
 });

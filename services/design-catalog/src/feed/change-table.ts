@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppendedHead, type AuditOrigin, appendToAudit } from '@course-exchange/runtime/audit/table';
 import type { Database, Queries, Statement } from '@course-exchange/runtime/postgres/pool';
+import { isState, stateOf } from '@course-exchange/runtime/postgres/sqlstate';
 import { unavailable } from '@course-exchange/runtime/process/errors';
 import {
   type Applied,
@@ -98,8 +99,6 @@ export async function findResumePoint(database: Queries, source: string): Promis
   return BigInt(row?.position ?? 0);
 }
 
-/** SQLSTATE: serialization_failure, deadlock_detected. */
-const conflicts: readonly unknown[] = ['40001', '40P01'];
 const attempts = 8;
 const firstPauseMs = 10;
 
@@ -109,7 +108,7 @@ export async function repeatedly<T>(write: () => Promise<T>): Promise<T> {
     try {
       return await write();
     } catch (error) {
-      if (!conflicts.includes((error as { code?: unknown }).code)) throw error;
+      if (!isState(stateOf(error), 'serialization_failure', 'deadlock_detected')) throw error;
       if (attempt + 1 === attempts) throw unavailable('Postgres', error);
     }
     await sleep(firstPauseMs * 2 ** attempt);

@@ -4,6 +4,7 @@
 // Operators' use cases: each writes in one transaction with its audit entries. A dry run is rolled back.
 import { type AppendedHead, type AuditedChange, appendToAudit } from '@course-exchange/runtime/audit/table';
 import type { Database, Queries } from '@course-exchange/runtime/postgres/pool';
+import { isState, stateOf } from '@course-exchange/runtime/postgres/sqlstate';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 
 /** The restore fence repeats what `ends` something (R33.6), unless a `restores` came later. */
@@ -102,14 +103,9 @@ export async function auditedTransaction<T, Context extends AdminContext>(
     return done;
   } catch (error) {
     if (error === dryRunEnds && dry) return dry;
-    throw isWriteConflict(error) ? conflict('Two changes met. Try again.') : error;
+    const met = isState(stateOf(error), 'deadlock_detected', 'serialization_failure', 'unique_violation');
+    throw met ? conflict('Two changes met. Try again.') : error;
   }
-}
-
-/** SQLSTATE of a deadlock, a serialization failure, a unique violation. */
-function isWriteConflict(error: unknown): boolean {
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
-  return code === '40P01' || code === '40001' || code === '23505';
 }
 
 /** Nothing secret; personal data pseudonymized. */

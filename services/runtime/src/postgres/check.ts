@@ -10,6 +10,7 @@ import type { Queries } from './pool.ts';
 import { loginRemedy, settingsDropped } from './refusal.ts';
 import { appliedVersion } from './schema-version.ts';
 import { postgresAccess } from './settings.ts';
+import { isState, stateOf } from './sqlstate.ts';
 
 interface Account {
   /** Prefix of its settings: `POSTGRES` for POSTGRES_URL. */
@@ -143,13 +144,14 @@ const statement = `select session_user as user,
 /** Milliseconds. */
 const retryDelays = [500, 1_500];
 
-/** Retries while the network fails or the server starts (57P03). */
+/** Retries while the network fails or the server starts. */
 async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
   for (const pause of retryDelays) {
     try {
       return await attempt();
     } catch (error) {
-      if (error instanceof pg.DatabaseError && error.code !== '57P03') throw error;
+      const state = stateOf(error);
+      if (state !== undefined && !isState(state, 'cannot_connect_now')) throw error;
     }
     await sleep(pause);
   }

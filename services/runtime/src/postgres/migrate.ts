@@ -8,6 +8,7 @@ import { describeError, type LogFields, type Logger, logText } from '../process/
 import { ConfigurationError } from '../process/settings.ts';
 import { endConnection } from './connection.ts';
 import { migrationFiles, newestMigration } from './schema-version.ts';
+import { isState, stateOf } from './sqlstate.ts';
 
 /** The migration is rolled back; those before it stay. */
 class MigrationFailed extends Error {
@@ -121,7 +122,7 @@ async function apply(client: pg.Client, schema: string, version: number, sql: st
     await client.query(`set ${begin ? 'local ' : ''}search_path = ${schema}`);
     // An interrupted job's index is kept: invalid ones are dropped above.
     await client.query(sql).catch((error) => {
-      if (begin || error.code !== '42P07') throw error;
+      if (begin || !isState(stateOf(error), 'duplicate_table')) throw error;
     });
     await client.query(`insert into ${schema}.schema_migrations (version, sha256) values ($1, $2)`, [
       version,
@@ -130,8 +131,7 @@ async function apply(client: pg.Client, schema: string, version: number, sql: st
     if (commit) await client.query(commit);
   } catch (error) {
     if (begin) await client.query('rollback').catch(() => {});
-    const isLockTimeout = error instanceof pg.DatabaseError && error.code === '55P03';
-    const reason = isLockTimeout
+    const reason = isState(stateOf(error), 'lock_not_available')
       ? 'a table was locked: end the transaction that holds it, then run this job again'
       : 'Postgres refused a statement';
     throw new MigrationFailed(reason, version, error);

@@ -12,6 +12,7 @@ import { runtimeMetrics } from '../process/runtime-metrics.ts';
 import { annotate, annotateWait, inSpan } from '../process/spans.ts';
 import { type ConnectionOptions, connectionClass, defaultLifetimeMs } from './connection.ts';
 import { storeFailure } from './refusal.ts';
+import { isOfClass, isState, stateOf } from './sqlstate.ts';
 
 /** Prepared once per connection under its name, which also names its span. */
 export interface Statement {
@@ -144,8 +145,6 @@ export function observePool(name: string, limit: number, state: PoolState): () =
 }
 
 const postgresql = logText('postgresql');
-/** SQLSTATE `character_not_in_repertoire`. */
-const heldNul = '22021';
 
 /** Sends one statement by `send`, in a span; store faults become `temporarily_unavailable`. */
 export function runStatement<Row>(
@@ -160,10 +159,9 @@ export function runStatement<Row>(
       annotate(() => ({ 'db.response.returned_rows': rows.length }));
       return rows as Row[];
     } catch (error) {
-      const { code } = error as { readonly code?: unknown };
-      if (error instanceof pg.DatabaseError && typeof code === 'string')
-        annotate(() => ({ 'db.response.status_code': logText(code) }));
-      if (code === heldNul)
+      const state = stateOf(error);
+      if (state !== undefined) annotate(() => ({ 'db.response.status_code': logText(state) }));
+      if (isState(state, 'character_not_in_repertoire'))
         throw new DetailedFailure('invalid_argument', 'A text holds a NUL.', { cause: error });
       throw isStoreFault(error) ? storeFailure(error) : error;
     }
@@ -211,20 +209,26 @@ async function inTransaction<T>(
   }
 }
 
-/** SQLSTATE classes of connections, resources, operator intervention, and a read behind one that was not prepared. */
-const faultClasses: readonly string[] = ['08', '26', '28', '3D', '53', '57', '58'];
+const faultClasses = [
+  'connection_exception',
+  // A read behind one that was not prepared.
+  'invalid_sql_statement_name',
+  'invalid_authorization_specification',
+  'invalid_catalog_name',
+  'insufficient_resources',
+  'operator_intervention',
+  'system_error',
+] as const;
 
 /** The server is now a standby: a new connection may reach the primary. */
 function isReadOnly(error: unknown): boolean {
-  const cause = error instanceof Failure ? error.cause : error;
-  return cause instanceof pg.DatabaseError && cause.code === '25006';
+  return isState(stateOf(error instanceof Failure ? error.cause : error), 'read_only_sql_transaction');
 }
 
 function isStoreFault(error: unknown): boolean {
   if (error instanceof Failure || !(error instanceof Error)) return false;
-  // A socket's code, such as EPIPE, looks like an SQLSTATE.
   if (!(error instanceof pg.DatabaseError)) return !(error instanceof TypeError);
   // FATAL ends the connection, PANIC the server.
   const isEnded = /^(FATAL|PANIC)$/.test(error.severity ?? '');
-  return isEnded || isReadOnly(error) || faultClasses.includes((error.code ?? '').slice(0, 2));
+  return isEnded || isReadOnly(error) || isOfClass(error.code, ...faultClasses);
 }

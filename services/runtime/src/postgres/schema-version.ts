@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Failure } from '../process/errors.ts';
 import type { Reads } from './pool.ts';
 import { settingsDropped, storeFailure } from './refusal.ts';
+import { isState, stateOf } from './sqlstate.ts';
 
 const filePattern = /^(\d{4})-[a-z0-9-]+\.sql$/;
 
@@ -18,9 +19,6 @@ export function migrationFiles(directory: string): { version: number; path: stri
     .sort()
     .map((file) => ({ version: Number(file.slice(0, 4)), path: join(directory, file) }));
 }
-
-/** SQLSTATE of a missing table or schema, and of insufficient privilege. */
-const unreadable: readonly unknown[] = ['42P01', '3F000', '42501'];
 
 /** 0 if no migration was applied, or if that cannot be read. */
 export async function appliedVersion(database: Reads, schema: string): Promise<number> {
@@ -40,7 +38,13 @@ async function readVersion(database: Reads, schema: string): Promise<Version> {
     const [row = none] = await database.query<Version>({ isRead: true, name: 'schema version', text }, []);
     return row;
   } catch (error) {
-    if (unreadable.includes((error as { code?: unknown }).code)) return none;
+    const unreadable = isState(
+      stateOf(error),
+      'undefined_table',
+      'invalid_schema_name',
+      'insufficient_privilege',
+    );
+    if (unreadable) return none;
     throw error;
   }
 }
