@@ -28,6 +28,7 @@ export const tokenRefusals = [
 export type TokenRefusal = (typeof tokenRefusals)[number];
 
 export interface RefusedToken {
+  readonly kind: 'refused';
   readonly reason: TokenRefusal;
   /** The client of a token that we signed. */
   readonly client?: string | undefined;
@@ -43,6 +44,7 @@ export interface ExpectedJwt {
 export type FindKey<Key> = (kid: string) => Key | undefined | Promise<Key | undefined>;
 
 interface VerifiedJwt<Key> {
+  readonly kind: 'verified';
   readonly claims: JWTPayload;
   readonly kid: string;
   readonly key: Key;
@@ -59,7 +61,7 @@ export async function verifyJwt<Key extends CryptoKey | KeyObject>(
   findKey: FindKey<Key>,
   now: number | 'anyAge',
 ): Promise<VerifiedJwt<Key> | RefusedToken> {
-  if (!isCanonical(token)) return { reason: 'malformed' };
+  if (!isCanonical(token)) return refusedFor('malformed');
   const keyOf = async ({ kid, typ, crit }: JWTHeaderParameters): Promise<Key> => {
     // jose ignores the case of `typ`, and accepts the extension b64.
     if (typ !== type) throw new errors.JWTClaimValidationFailed('type', {}, 'typ');
@@ -76,7 +78,7 @@ export async function verifyJwt<Key extends CryptoKey | KeyObject>(
     });
     // jose would accept a list that contains our audience.
     if (payload.aud !== audience) return refusedFor('audience', payload);
-    return { claims: payload, kid: protectedHeader.kid ?? '', key: key as Key };
+    return { kind: 'verified', claims: payload, kid: protectedHeader.kid ?? '', key: key as Key };
   } catch (error) {
     if (!(error instanceof errors.JOSEError)) throw error;
     // jose checks claims after the signature.
@@ -85,9 +87,10 @@ export async function verifyJwt<Key extends CryptoKey | KeyObject>(
   }
 }
 
-/** For a token that we signed. */
-function refusedFor(reason: TokenRefusal, { client_id: client }: JWTPayload): RefusedToken {
-  return typeof client === 'string' && isClientId(client) ? { reason, client } : { reason };
+/** `signed`: the claims of a token that we signed. */
+export function refusedFor(reason: TokenRefusal, signed: JWTPayload = {}): RefusedToken {
+  const { client_id: client } = signed;
+  return { kind: 'refused', reason, ...(typeof client === 'string' && isClientId(client) && { client }) };
 }
 
 export interface VerifiedAccessToken<Key> extends Omit<VerifiedJwt<Key>, 'claims'> {
@@ -109,13 +112,13 @@ export async function verifyAccessToken<Key extends CryptoKey | KeyObject>(
 ): Promise<VerifiedAccessToken<Key> | RefusedToken> {
   const expected = { algorithm, type: accessTokenType, issuer, audience: apiAudience };
   const verified = await verifyJwt(token, expected, findKey, now);
-  if ('reason' in verified) return verified;
+  if (verified.kind === 'refused') return verified;
   const { claims, ...signedBy } = verified;
   const { token_use, sub, client_id, scope, exp, iat } = claims;
   if (token_use !== accessTokenUse) return refusedFor('use', claims);
   if (exp === undefined || iat === undefined) return refusedFor('malformed', claims);
   if (iat * 1_000 > now + issuedLeeway * 1_000) return refusedFor('issued later', claims);
-  if (typeof client_id !== 'string' || !isClientId(client_id)) return { reason: 'malformed' };
+  if (typeof client_id !== 'string' || !isClientId(client_id)) return refusedFor('malformed');
   if (typeof sub !== 'string') return refusedFor('subject', claims);
   if (typeof scope !== 'string' || !scope.split(' ').includes('openid')) return refusedFor('scope', claims);
   return { ...signedBy, sub, clientId: client_id, exp };

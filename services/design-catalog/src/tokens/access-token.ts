@@ -4,7 +4,7 @@
 // expires or its key leaves the set.
 import { hash } from 'node:crypto';
 import { bearerToken } from '@course-exchange/rules/access-token';
-import { type RefusedToken, verifyAccessToken } from '@course-exchange/rules/token-verification';
+import { type RefusedToken, refusedFor, verifyAccessToken } from '@course-exchange/rules/token-verification';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { type LogText, logText } from '@course-exchange/runtime/process/logger';
 import { nameSubject } from '@course-exchange/runtime/process/request-context';
@@ -26,6 +26,7 @@ export interface TokenVerificationDeps {
 }
 
 interface Verified extends AccessGrant {
+  readonly kind: 'verified';
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
   readonly kid: string;
@@ -40,14 +41,14 @@ export function createTokenVerification(deps: TokenVerificationDeps): ListDeps['
 
   return async (authorization) => {
     const token = bearerToken(authorization);
-    if (token === undefined) throw refuse({ reason: 'no token' }, deps);
+    if (token === undefined) throw refuse(refusedFor('no token'), deps);
     const digest = hash('sha256', token, 'base64');
     const known = remembered.get(digest);
     if (known && deps.now() < known.expiresAt && deps.keySet.holds(known.kid, known.key))
       return annotated(known);
     remembered.delete(digest);
     const verified = await verifyToken(token, deps);
-    if ('reason' in verified) throw refuse(verified, deps);
+    if (verified.kind === 'refused') throw refuse(verified, deps);
     if (remembered.size >= mostRemembered) remembered.delete(remembered.keys().next().value ?? digest);
     remembered.set(digest, verified);
     return annotated(verified);
@@ -70,10 +71,11 @@ function refuse(token: RefusedToken, { refused }: TokenVerificationDeps): Failur
 async function verifyToken(token: string, deps: TokenVerificationDeps): Promise<Verified | RefusedToken> {
   const { issuer, algorithm, keySet, now, keyedUser } = deps;
   const verified = await verifyAccessToken(token, { issuer, algorithm }, keySet.find, now());
-  if ('reason' in verified) return verified;
+  if (verified.kind === 'refused') return verified;
   const { sub, clientId: client, exp, kid, key } = verified;
-  if (!isOwner(sub)) return { reason: 'subject', client };
-  return { owner: sub, client: logText(client), user: keyedUser(sub), expiresAt: exp * 1_000, kid, key };
+  if (!isOwner(sub)) return refusedFor('subject', { client_id: client });
+  const grant = { owner: sub, client: logText(client), user: keyedUser(sub) };
+  return { kind: 'verified', ...grant, expiresAt: exp * 1_000, kid, key };
 }
 
 function isOwner(sub: string): sub is Owner {

@@ -113,7 +113,7 @@ export async function startLogin(
 ): Promise<StartedInteraction> {
   const { interaction: fresh, interactionCookie } = newInteraction(deps, request);
   const interaction = { ...fresh, wasSealed: true } as const;
-  const stored = { interaction, sealed: await deps.seal.seal(interaction) };
+  const stored = { kind: 'sealed', interaction, sealed: await deps.seal.seal(interaction) } as const;
   const own = { kind: 'owned', stored, interactionCookie, client } as const;
   const login = await loginPage(deps, own, cookie, typedEmail);
   return { ...started(interaction, interactionCookie, 'login'), login };

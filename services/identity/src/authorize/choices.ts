@@ -40,7 +40,7 @@ async function confirmAccount(deps: StepDeps, own: OwnedForm, form: PresentedFor
 
 async function switchAccount(deps: StepDeps, own: OwnedForm, cookie: string): Promise<AccountChoice> {
   const result: FormResult =
-    own.stored.sealed === undefined
+    own.stored.kind === 'stored'
       ? await apply(deps, own, { kind: 'another_account' })
       : { kind: 'next', page: 'login' };
   // The session stays after the decision.
@@ -69,7 +69,7 @@ export async function cancelAuthorization(deps: StepDeps, form: PresentedForm): 
 
 async function deny(deps: StepDeps, own: OwnedForm): Promise<FormResult> {
   const denied = { kind: 'denied', at: deps.now() } as const;
-  if (own.stored.sealed === undefined) return apply(deps, own, denied);
+  if (own.stored.kind === 'stored') return apply(deps, own, denied);
   // Not stored yet: the browser may go back and log in.
   const { interaction } = own.stored;
   reportDecision(deps, step(interaction, denied));

@@ -79,7 +79,7 @@ export async function findPresented(
   if (stored || sealedInteraction === '') return stored;
   const interaction = await seal.open(sealedInteraction);
   if (interaction?.id !== interactionId || now() >= interaction.createdAt + sealReadMs) return undefined;
-  return { interaction, sealed: sealedInteraction };
+  return { kind: 'sealed', interaction, sealed: sealedInteraction };
 }
 
 export function rejectForm(

@@ -18,8 +18,8 @@ import { readInteraction, writeInteraction } from './interaction-text.ts';
 
 /** `raw`: from Redis, for compare-and-set. `sealed`: from the browser. */
 export type StoredInteraction =
-  | { readonly interaction: Interaction; readonly raw: string; readonly sealed?: undefined }
-  | { readonly interaction: Interaction; readonly sealed: string };
+  | { readonly kind: 'stored'; readonly interaction: Interaction; readonly raw: string }
+  | { readonly kind: 'sealed'; readonly interaction: Interaction; readonly sealed: string };
 
 /** A browser session's and a user's; the latter also bounds decided ones. */
 const [mostOfSession, mostOfUser] = [16, 64];
@@ -79,7 +79,7 @@ async function keepInteraction(
   const keptUntil = Math.max(next.createdAt + interactionValidMs, repeatableUntil);
   const values = [before.raw, raw, left.member, joined.member, now, keptUntil];
   const kept = await runScript(store, operation, keep, keys, values);
-  return kept === 1 ? { interaction: next, raw } : undefined;
+  return kept === 1 ? { kind: 'stored', interaction: next, raw } : undefined;
 }
 
 /** Evicts the oldest of the session or user (R6.11). Undefined when the id is taken. Atomic. */
@@ -101,7 +101,7 @@ export async function findInteraction(
   const raw = await store.run('find interaction', key, (redis) => redis.get(key));
   if (raw === null) return undefined;
   const interaction = readInteraction(raw, 'base64url');
-  return interaction ? { interaction, raw } : 'closed';
+  return interaction ? { kind: 'stored', interaction, raw } : 'closed';
 }
 
 /**
@@ -114,7 +114,7 @@ export async function replaceInteraction(
   next: Interaction,
   now: number,
 ): Promise<StoredInteraction | undefined> {
-  return stored.sealed === undefined
+  return stored.kind === 'stored'
     ? keepInteraction(store, 'replace interaction', stored, next, now)
     : createInteraction(store, next, now);
 }

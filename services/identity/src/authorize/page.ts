@@ -85,7 +85,7 @@ function pageContext({ interactionCookie, client, stored }: OwnedForm): PageCont
   return {
     clientName: client.name,
     formToken: formToken(interactionCookie, 'form'),
-    sealedInteraction: stored.sealed ?? '',
+    sealedInteraction: stored.kind === 'sealed' ? stored.sealed : '',
     uiLocales: interaction.request.uiLocales,
   };
 }

@@ -110,21 +110,20 @@ export async function checkCredentials(
     return rejected('throttled', admission);
   }
   const isSuspect = admission === 'suspect';
-  const { user, loggedInAt, refused } = await verifyUser(deps, email, password, isSuspect).catch(
-    async (error: unknown) => {
-      // Lost if Redis fails: the permit then expires.
-      await releaseLogin(deps.redis, attempt, 'not_evaluated').catch(() => undefined);
-      throw error;
-    },
-  );
-  const known = { ...origin, sub: user?.sub };
-  if (refused) {
+  const verified = await verifyUser(deps, email, password, isSuspect).catch(async (error: unknown) => {
+    // Lost if Redis fails: the permit then expires.
+    await releaseLogin(deps.redis, attempt, 'not_evaluated').catch(() => undefined);
+    throw error;
+  });
+  const known = { ...origin, sub: verified.user?.sub };
+  if (verified.kind === 'refused') {
     await recordLoginFailure(deps.redis, attempt, deps.now());
-    deps.onSecurityEvent({ event: 'login.refused', ...known, reason: refused });
+    deps.onSecurityEvent({ event: 'login.refused', ...known, reason: verified.reason });
     return rejected('credentials');
   }
   await releaseLogin(deps.redis, attempt, 'succeeded');
   deps.onSecurityEvent({ event: 'login.accepted', ...known });
+  const { user, loggedInAt } = verified;
   return { kind: 'accepted', user, loggedInAt, deviceCookie: await remember(deps, attempt, credentials) };
 }
 
@@ -186,8 +185,8 @@ function admit(deps: LoginDeps, attempt: LoginAttempt) {
 const verifications = 5;
 
 type Verified =
-  | { readonly user?: User; readonly loggedInAt?: undefined; readonly refused: ReasonOf<'login.refused'> }
-  | { readonly user: User; readonly loggedInAt: number; readonly refused?: undefined };
+  | { readonly kind: 'refused'; readonly user?: User; readonly reason: ReasonOf<'login.refused'> }
+  | { readonly kind: 'matched'; readonly user: User; readonly loggedInAt: number };
 
 async function verifyUser(
   deps: LoginDeps,
@@ -214,9 +213,9 @@ async function verifyOnce(
   const user = await findUserByEmail(deps.database, email);
   const { passwordHash, disabled: isDisabled } = user ?? { passwordHash: undefined, disabled: true };
   const verdict = await deps.verifyPassword({ password, passwordHash, isDisabled, isSuspect });
-  if (user === undefined) return { refused: 'unknown_user' };
+  if (user === undefined) return { kind: 'refused', reason: 'unknown_user' };
   if (typeof verdict === 'string')
-    return { user, refused: user.disabled ? 'user_disabled' : reasons[verdict] };
+    return { kind: 'refused', user, reason: user.disabled ? 'user_disabled' : reasons[verdict] };
   const { settled, loggedInAt } = await settle(deps, user.sub);
   const { signedOutAt, importedHash } = user;
   if (settled.signedOutAt !== signedOutAt || settled.importedHash !== importedHash || settled.disabled)
@@ -224,7 +223,7 @@ async function verifyOnce(
   // Not awaited: queueing again could exceed the login's deadline.
   void renewPasswordHash(deps, user, verdict.matched);
   if (user.emailKey !== emailKey(user.email)) void setEmailKeys(deps.database, [user]).catch(() => {});
-  return { user, loggedInAt };
+  return { kind: 'matched', user, loggedInAt };
 }
 
 /** Waits for changes of the user in flight. A later one ends the login. */

@@ -39,7 +39,7 @@ const read = (token: string, at = now, from = tokens) => readAccessToken(from, t
 
 test('an access token names user and client until its exp, for its issuer and algorithm alone [R16.1 R16.4]', async () => {
   const token = await issueAccessToken(tokens, grant, now * 1_000, 'id-1');
-  expect(await read(token, now + 899)).toEqual({ sub, clientId });
+  expect(await read(token, now + 899)).toEqual({ kind: 'verified', sub, clientId });
   expect(await read(token, now + 900)).toMatchObject({ reason: 'expired' });
   const elsewhere = { ...tokens, issuer: 'https://else.example' };
   expect(await read(token, now, elsewhere)).toMatchObject({ reason: 'issuer' });

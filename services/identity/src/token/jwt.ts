@@ -60,16 +60,20 @@ export function issueAccessToken(
   });
 }
 
+interface ReadAccessToken extends Omit<AccessGrant, 'scopes'> {
+  readonly kind: 'verified';
+}
+
 /** `now` in milliseconds since the epoch. */
 export async function readAccessToken(
   { keys, issuer, algorithm }: TokenIssuer,
   token: string,
   now: number,
-): Promise<Omit<AccessGrant, 'scopes'> | RefusedToken> {
+): Promise<ReadAccessToken | RefusedToken> {
   const findKey = publishedKey(keys, algorithm);
   const verified = await verifyAccessToken(token, { issuer, algorithm }, findKey, now);
-  if ('reason' in verified) return verified;
-  return { sub: verified.sub as Sub, clientId: verified.clientId as ClientId };
+  if (verified.kind === 'refused') return verified;
+  return { kind: 'verified', sub: verified.sub as Sub, clientId: verified.clientId as ClientId };
 }
 
 /** `now` in milliseconds since the epoch. */
@@ -112,7 +116,7 @@ export async function readIdTokenHint(
 ): Promise<Sub | undefined> {
   const expected = { algorithm: idTokenAlgorithm, type: idTokenType, issuer, audience: clientId };
   const verified = await verifyJwt(hint, expected, publishedKey(keys, idTokenAlgorithm), 'anyAge');
-  if ('reason' in verified) return undefined;
+  if (verified.kind === 'refused') return undefined;
   const { claims } = verified;
   return claims.token_use === idTokenUse && typeof claims.sub === 'string' ? (claims.sub as Sub) : undefined;
 }

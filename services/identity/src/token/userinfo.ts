@@ -1,6 +1,6 @@
 // The claims of an access token's user (R26).
 import { bearerToken } from '@course-exchange/rules/access-token';
-import type { RefusedToken } from '@course-exchange/rules/token-verification';
+import { type RefusedToken, refusedFor } from '@course-exchange/rules/token-verification';
 import { Refusal } from '../refusals/reasons.ts';
 import type { User } from '../users/user.ts';
 import { findUser } from '../users/user-table.ts';
@@ -18,13 +18,11 @@ export async function getUserInfo(
     return refusal;
   };
   const token = bearerToken(authorization);
-  const grant = token
-    ? await readAccessToken(deps.tokens, token, deps.now())
-    : ({ reason: 'no token' } as const);
-  if ('reason' in grant) throw refuse(grant);
+  const grant = token ? await readAccessToken(deps.tokens, token, deps.now()) : refusedFor('no token');
+  if (grant.kind === 'refused') throw refuse(grant);
   const { sub, clientId: client } = grant;
   deps.onAuthenticated(client, sub);
   const user = await findUser(deps.database, sub);
-  if (!user || user.disabled) throw refuse({ reason: 'subject', client });
+  if (!user || user.disabled) throw refuse(refusedFor('subject', { client_id: client }));
   return user;
 }
