@@ -9,6 +9,7 @@ import {
   type SubmitAccountChoiceResponse,
   type SubmitConsentResponse,
 } from '@course-exchange/proto/identity/v1/authorization';
+import { enumKey } from '@course-exchange/rules/enum-key';
 import { decodeForm, type Form, readForm } from '../http/form.ts';
 import { contentSecurityPolicy } from '../http/headers.ts';
 import type { IncomingRequest } from '../http/request.ts';
@@ -41,12 +42,11 @@ export interface InteractionForm extends InteractionRequest {
   readonly interaction: InteractionRef;
 }
 
-const pages = { login: Page.LOGIN, account: Page.ACCOUNT, consent: Page.CONSENT };
-type PageName = keyof typeof pages;
-const pageNames = Object.keys(pages) as PageName[];
+const pages = ['login', 'account', 'consent'] as const;
+type PageName = (typeof pages)[number];
 
 export function pageRoutes(deps: BrowserRouteDeps): readonly Route[] {
-  return pageNames.map((page) => ({
+  return pages.map((page) => ({
     method: 'GET',
     path: `/${page}`,
     profile: 'page',
@@ -134,7 +134,7 @@ function pageAddress(page: PageName, interactionId: string): string {
 
 /** A page unknown to this version is reached from the login page. */
 export function nextPageAddress(next: { readonly page: Page } | undefined, interactionId: string): string {
-  return pageAddress(pageNames.find((name) => pages[name] === next?.page) ?? 'login', interactionId);
+  return pageAddress(pages.find((name) => Page[enumKey(name)] === next?.page) ?? 'login', interactionId);
 }
 
 function retryAddress(query: Form): string | undefined {

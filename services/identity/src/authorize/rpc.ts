@@ -20,9 +20,10 @@ import {
   type StartedInteraction,
 } from './begin.ts';
 import { type ConsentDecision, cancelAuthorization, submitAccountChoice, submitConsent } from './choices.ts';
-import type { FormResult, PresentedForm } from './form.ts';
+import type { FormResult, PresentedForm, RejectedForm } from './form.ts';
 import { type LoginOutcome, submitLogin } from './login.ts';
-import { getInteraction } from './page.ts';
+import { getInteraction, type View } from './page.ts';
+import type { PartnerRedirect } from './response.ts';
 import { endBrowserSession, getBrowserSession } from './signed-in-user.ts';
 
 export function createAuthorizationHandlers(
@@ -39,7 +40,7 @@ export function createAuthorizationHandlers(
       return { outcome: toAuthorizeResult(result) };
     },
     getInteraction: async ({ interaction }) => ({
-      view: toCase(await getInteraction(deps, readForm(interaction))),
+      view: toView(await getInteraction(deps, readForm(interaction))),
     }),
     submitLogin: async ({ interaction, ...credentials }) => {
       const form = { ...readForm(interaction), ...credentials, clientAddress: currentCall().clientAddress };
@@ -74,40 +75,47 @@ function readDecision(decision: Decision): ConsentDecision {
   return decision === Decision.DENY ? 'deny' : 'unspecified';
 }
 
-function toCase<Outcome extends { readonly kind: string }>({ kind, ...value }: Outcome) {
-  type Value<Kind> = Omit<Extract<Outcome, { readonly kind: Kind }>, 'kind'>;
-  type Cases = { [Kind in Outcome['kind']]: { case: Kind; value: Value<Kind> } };
-  return { case: kind, value } as Cases[Outcome['kind']];
-}
-
 function toAuthorizeResult(result: AuthorizeResult) {
-  return result.kind === 'interaction' ? toStarted(result) : toCase(result);
+  return result.kind === 'interaction' ? toStarted(result) : { case: result.kind, value: result };
 }
 
 function toStarted(started: StartedInteraction) {
-  return toCase({ ...started, page: Page[enumKey(started.page)] });
+  return { case: started.kind, value: { ...started, page: Page[enumKey(started.page)] } };
+}
+
+function toView(view: View) {
+  switch (view.kind) {
+    case 'login':
+      return { case: view.kind, value: view };
+    case 'account':
+      return { case: view.kind, value: view };
+    case 'consent':
+      return { case: view.kind, value: view };
+    default:
+      return toEnd(view);
+  }
+}
+
+function toEnd(end: RejectedForm | PartnerRedirect) {
+  return end.kind === 'redirect' ? { case: end.kind, value: end } : { case: end.kind, value: {} };
 }
 
 function toFormResult(result: FormResult) {
-  switch (result.kind) {
-    case 'next':
-      return toCase({ ...result, page: Page[enumKey(result.page)] });
-    default:
-      return toCase(result);
-  }
+  if (result.kind !== 'next') return toEnd(result);
+  return { case: result.kind, value: { page: Page[enumKey(result.page)] } };
 }
 
 function toLoginOutcome(outcome: LoginOutcome) {
   switch (outcome.kind) {
     case 'accepted':
-      return toCase({ ...outcome, next: { page: Page[enumKey(outcome.page)] } });
+      return { case: outcome.kind, value: { ...outcome, next: { page: Page[enumKey(outcome.page)] } } };
     case 'redirect':
-      return toCase({ ...outcome, redirect: outcome });
+      return { case: outcome.kind, value: { ...outcome, redirect: outcome } };
     case 'interaction':
       return toStarted(outcome);
     case 'rejected':
-      return toCase({ ...outcome, reason: Reason[enumKey(outcome.reason)] });
+      return { case: outcome.kind, value: { ...outcome, reason: Reason[enumKey(outcome.reason)] } };
     case 'expired':
-      return toCase(outcome);
+      return { case: outcome.kind, value: {} };
   }
 }

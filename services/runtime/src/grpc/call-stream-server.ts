@@ -3,7 +3,7 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import type { Call, CarryRequest } from '@course-exchange/proto/rpc/v1';
 import { Metadata, type ServerDuplexStream, status } from '@grpc/grpc-js';
-import { type CallOptions, carriedHandler } from './handlers.ts';
+import { type CallOptions, carriedHandler, type Handler } from './handlers.ts';
 import { carriedCall } from './incoming-call.ts';
 import { type Chunks, lengthOf, methodPath, type SentAnswer, type SentResponse } from './methods.ts';
 import { sentFailure } from './status.ts';
@@ -24,7 +24,7 @@ export function callStreamServer(options: CallOptions) {
   const methods: Methods = new Map();
   const open = new Set<Stream>();
   return {
-    add: (method: DescMethod, handler: Parameters<typeof carriedHandler>[1]): void => {
+    add: (method: DescMethod, handler: Handler): void => {
       if (method.methodKind === 'unary' || method.methodKind === 'server_streaming')
         methods.set(methodPath(method), carriedHandler(method, handler, options));
     },

@@ -196,7 +196,7 @@ function sender(channel: () => Client, method: DescMethod): Send {
           }
         })
         .on('status', nameFrom)
-        .on('error', (error) => reject(fromStatus(error as ServiceError)))
+        .on('error', (error) => reject(fromStatus(error)))
         .on('end', () => resolve(messages));
     });
   };

@@ -27,17 +27,18 @@ export interface CallOptions {
   readonly logger: Logger;
 }
 
+/** Of any method: a message or, server-streaming, messages. As a method, it may ask for the request's own type. */
+export type Handler = {
+  answer(request: unknown, call: IncomingCall): Promise<MessageInit> | AsyncIterable<MessageInit>;
+}['answer'];
+
 /** Client-streaming: the call itself is the stream of messages. */
-export function answeringHandler(
-  method: DescMethod,
-  handler: (request: unknown, call: IncomingCall) => Promise<unknown>,
-  options: CallOptions,
-) {
+export function answeringHandler(method: DescMethod, handler: Handler, options: CallOptions) {
   const inCall = callContext(method, options);
   return (call: AnsweredCall, callback: sendUnaryData<unknown>): void => {
     const asked = 'request' in call ? call.request : messagesOf(call);
     const incoming = incomingCall(call);
-    inCall(incoming, () => handler(asked, incoming)).then(
+    inCall(incoming, async () => handler(asked, incoming)).then(
       (response) => callback(null, response, trailersOf(incoming)),
       (error) => callback(toStatus(error, options, trailersOf(incoming))),
     );
@@ -53,11 +54,7 @@ async function* messagesOf(call: ServerReadableStream<unknown, unknown>): AsyncG
   }
 }
 
-export function streamingHandler(
-  method: DescMethod,
-  handler: (request: unknown, call: IncomingCall) => AsyncIterable<unknown>,
-  options: CallOptions,
-) {
+export function streamingHandler(method: DescMethod, handler: Handler, options: CallOptions) {
   const inCall = callContext(method, options);
   return (call: ServerWritableStream<unknown, unknown>): void => {
     const incoming = incomingCall(call);
@@ -70,8 +67,9 @@ export function streamingHandler(
 
 async function writeAll(
   call: ServerWritableStream<unknown, unknown>,
-  messages: AsyncIterable<unknown>,
+  messages: Promise<MessageInit> | AsyncIterable<MessageInit>,
 ): Promise<void> {
+  if (!(Symbol.asyncIterator in messages)) throw new Error('a streaming method gave one message');
   for await (const message of messages) {
     if (call.cancelled) return;
     if (call.write(message)) continue;
@@ -93,11 +91,7 @@ const largestAnswer = 3.5 * 1024 * 1024;
  * For a call of a stream, unary or server-streaming. Gives the last message; `send` gives false once the call was cancelled.
  * The call is in flight until `over`. Throws `Failure`.
  */
-export function carriedHandler(
-  method: DescMethod,
-  handler: (request: unknown, call: IncomingCall) => Promise<MessageInit> | AsyncIterable<MessageInit>,
-  options: CallOptions,
-) {
+export function carriedHandler(method: DescMethod, handler: Handler, options: CallOptions) {
   const [decode, chunksOf] = [deserializer(method.input), chunker(method.output)];
   const encode = (message: MessageInit): Chunks => {
     const bytes = chunksOf(message);

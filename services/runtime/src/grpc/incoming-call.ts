@@ -25,6 +25,7 @@ export interface IncomingCall extends CallSubject {
 }
 
 export function incomingCall(call: AnyCall): IncomingCall {
+  const events: NodeJS.EventEmitter = call;
   const metadata = (name: string) => call.metadata.get(name)[0]?.toString();
   return {
     deadline: Number(call.getDeadline()),
@@ -34,7 +35,7 @@ export function incomingCall(call: AnyCall): IncomingCall {
     signal: () => {
       const abort = new AbortController();
       if (call.cancelled) abort.abort();
-      else (call as NodeJS.EventEmitter).once('cancelled', () => abort.abort());
+      else events.once('cancelled', () => abort.abort());
       return abort.signal;
     },
   };

@@ -20,7 +20,7 @@ import {
 } from '@grpc/grpc-js';
 import { listenOrFail, ownerOnly } from '../process/listen.ts';
 import { callStreamServer } from './call-stream-server.ts';
-import { answeringHandler, type CallOptions, streamingHandler } from './handlers.ts';
+import { answeringHandler, type CallOptions, type Handler, streamingHandler } from './handlers.ts';
 import type { IncomingCall } from './incoming-call.ts';
 import { encodeResponse, methodDefinition } from './methods.ts';
 
@@ -37,11 +37,11 @@ export type Handlers<S extends DescService> = {
 
 export interface ServedService {
   readonly service: DescService;
-  readonly handlers: Readonly<Record<string, unknown>>;
+  readonly handlers: Readonly<Record<string, Handler>>;
 }
 
 export function bindService<S extends DescService>(service: S, handlers: Handlers<S>): ServedService {
-  return { service, handlers: handlers as Readonly<Record<string, unknown>> };
+  return { service, handlers };
 }
 
 export interface RpcServerOptions extends CallOptions {
@@ -67,7 +67,8 @@ export async function serveRpc(options: RpcServerOptions) {
     const definition: Record<string, ReturnType<typeof methodDefinition>> = {};
     const implementation: UntypedServiceImplementation = {};
     for (const method of service.methods) {
-      const handler = handlers[method.localName] as (request: unknown, call: IncomingCall) => never;
+      const handler = handlers[method.localName];
+      if (handler === undefined) throw new Error(`${method.name} has no handler`);
       definition[method.localName] = methodDefinition(method);
       implementation[method.localName] =
         method.methodKind === 'server_streaming'

@@ -71,22 +71,24 @@ const unanswered: readonly number[] = [
   status.RESOURCE_EXHAUSTED,
 ];
 
+type CallError = Error & Partial<StatusObject>;
+
 /** Without a code: `temporarily_unavailable` if unanswered (R14.1), else `server_error` (R14.6, R14.8). */
-export function fromStatus(error: ServiceError): Failure {
+export function fromStatus(error: CallError): Failure {
   const [code] = error.metadata?.get(trailer) ?? [];
   if (typeof code === 'string') return new Failure(code);
-  const meant =
-    unanswered.includes(error.code) && !isTooLarge(error) ? 'temporarily_unavailable' : 'server_error';
+  const isUnanswered = error.code !== undefined && unanswered.includes(error.code) && !isTooLarge(error);
+  const meant = isUnanswered ? 'temporarily_unavailable' : 'server_error';
   return new Failure(meant, connectionProblem(error), { cause: error });
 }
 
 /** Refused every time (R14.8). Only grpc-js' text tells it from an overloaded peer. */
-function isTooLarge({ code, details }: ServiceError): boolean {
+function isTooLarge({ code, details = '' }: CallError): boolean {
   return code === status.RESOURCE_EXHAUSTED && details.includes('larger than');
 }
 
 /** grpc-js' words: our addresses and certificates, nothing of the request. */
-function connectionProblem({ details }: ServiceError): string {
+function connectionProblem({ details = '' }: CallError): string {
   const problem = details.replace(/\. Resolution note: .*$/s, '');
   return problem.replace(/^.*Last error: (?:Error(?: \[\w+\])?: )?/s, '');
 }
