@@ -27,9 +27,6 @@ identity.operator.tlsSecret is missing in production: without certificates, anyo
 {{- if not .Values.networkPolicy.enabled }}
 networkPolicy.enabled must be true in production: the services' ports are for one another only.
 {{- end }}
-{{- if lt (int .Values.redis.minReplicas) 1 }}
-redis.minReplicas must be 1 or more in production: a failover, or a Redis that is restored, would bring back used tokens; docs/decisions/two-replicas.md says when it must be the number of all replicas.
-{{- end }}
 {{- if not .Values.redis.existingSecret }}
 redis.existingSecret is missing: production refuses a Redis without a password.
 {{- end }}
