@@ -2,6 +2,7 @@
 // done to it under the workload.
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { privatePorts } from '@course-exchange/rules/private-ports';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { section, shellBlocks } from '../docs/documents.ts';
 import { playEachRow } from '../faults/each-row.ts';
@@ -52,8 +53,8 @@ type Stranger = keyof typeof strangers;
 
 const ports: Readonly<Record<Component, readonly number[]>> = {
   gateway: [8080, 8081],
-  identity: [7001, 7101, 7201],
-  'design-catalog': [7002, 7102, 7301],
+  identity: [7001, 7101, privatePorts.OPERATOR],
+  'design-catalog': [7002, 7102, privatePorts.FEED],
 };
 const stores = ['postgres:5432', 'redis:6379'];
 

@@ -1,4 +1,5 @@
 // The settings of design-catalog; each can be given as NAME_FILE.
+import { privatePorts } from '@course-exchange/rules/private-ports';
 import { peerNames } from '@course-exchange/runtime/grpc/peer';
 import { privatePortRule, privatePortSettings } from '@course-exchange/runtime/grpc/private-port';
 import { namelessTarget } from '@course-exchange/runtime/grpc/tls';
@@ -13,7 +14,7 @@ import {
 } from '@course-exchange/runtime/process/settings';
 import { tokenAlgorithms } from './tokens/key-set.ts';
 
-const feedPortSettings = privatePortSettings('FEED', 'the feed', 7301);
+const feedPortSettings = privatePortSettings('FEED', 'the feed', privatePorts.FEED);
 
 export const settings = {
   ...rpcSettings,

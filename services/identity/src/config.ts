@@ -1,4 +1,5 @@
 // The settings of identity; each can be given as NAME_FILE.
+import { privatePorts } from '@course-exchange/rules/private-ports';
 import { peerNames } from '@course-exchange/runtime/grpc/peer';
 import { privatePortRule, privatePortSettings } from '@course-exchange/runtime/grpc/private-port';
 import { optionalPostgresSettings, postgresSettings } from '@course-exchange/runtime/postgres/settings';
@@ -40,7 +41,7 @@ export const settings = {
     'OPERATOR_POSTGRES',
     'Database, as role identity_operator; without it there is no operator port',
   ),
-  ...privatePortSettings('OPERATOR', 'operators', 7201),
+  ...privatePortSettings('OPERATOR', 'operators', privatePorts.OPERATOR),
   APPROVAL_BY_ANOTHER_OPERATOR: flag()
     .default(false)
     .describe('Refuses the approval of a client by the operator of its last edit'),

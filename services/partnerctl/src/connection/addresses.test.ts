@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { privatePorts } from '@course-exchange/rules/private-ports';
 import { afterAll, expect, test } from 'vitest';
 import { type AddressSources, findAddress, parseAddress } from './addresses.ts';
 
@@ -25,13 +26,13 @@ test('the first of flag, variable, stack file and loopback wins', () => {
   expect(findAddress('identity', sources({ flags, environment, directory })).url).toBe('http://127.0.0.1:1');
   expect(findAddress('identity', sources({ environment, directory })).url).toBe('http://identity.example:2');
   expect(findAddress('identity', sources({ directory })).url).toBe('http://127.0.0.1:4001');
-  expect(findAddress('identity', sources({})).url).toBe('http://127.0.0.1:7201');
-  expect(findAddress('catalog', sources({})).url).toBe('http://127.0.0.1:7301');
+  expect(findAddress('identity', sources({})).url).toBe(`http://127.0.0.1:${privatePorts.OPERATOR}`);
+  expect(findAddress('catalog', sources({})).url).toBe(`http://127.0.0.1:${privatePorts.FEED}`);
 });
 
 test('the local stack that is found is not mixed with a service of another installation', () => {
   const elsewhere = { environment: { PARTNERCTL_IDENTITY: 'identity.example:2' }, directory: home };
-  expect(findAddress('catalog', sources(elsewhere)).url).toBe('http://127.0.0.1:7301');
+  expect(findAddress('catalog', sources(elsewhere)).url).toBe(`http://127.0.0.1:${privatePorts.FEED}`);
   const stack = join(home, '.run', 'stack.json');
   expect(findAddress('catalog', sources({ ...elsewhere, flags: { stack } })).socket).toBe('/run/feed.sock');
 });
@@ -41,8 +42,8 @@ test("the service's settings say where in its container; what an operator names 
     findAddress(name, sources({ environment }));
   expect(found({ OPERATOR_PORT: '7999' }).url).toBe('http://127.0.0.1:7999');
   expect(found({ OPERATOR_HOST: '0.0.0.0', OPERATOR_PORT: '7999' }).url).toBe('http://127.0.0.1:7999');
-  expect(found({ OPERATOR_HOST: '::1' }).url).toBe('http://[::1]:7201');
-  expect(found({ OPERATOR_PORT: '0' }).url).toBe('http://127.0.0.1:7201');
+  expect(found({ OPERATOR_HOST: '::1' }).url).toBe(`http://[::1]:${privatePorts.OPERATOR}`);
+  expect(found({ OPERATOR_PORT: '0' }).url).toBe(`http://127.0.0.1:${privatePorts.OPERATOR}`);
   expect(found({ OPERATOR_SOCKET: '/run/o.sock', OPERATOR_PORT: '7999' }).socket).toBe('/run/o.sock');
   expect(found({ OPERATOR_PORT: '7999', OPERATOR_TLS_CERT_FILE: '/tls/tls.crt' }).url).toBe(
     'https://127.0.0.1:7999',

@@ -2,13 +2,11 @@
 // file, or loopback.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { privatePorts } from '@course-exchange/rules/private-ports';
 import { usageError } from '../output/errors.ts';
 
-/** `prefix`: of the settings for its private port in its container. */
-const services = {
-  identity: { prefix: 'OPERATOR', port: '7201' },
-  catalog: { prefix: 'FEED', port: '7301' },
-} as const;
+/** By the prefix of the settings for its private port in its container. */
+const services = { identity: 'OPERATOR', catalog: 'FEED' } as const;
 
 export type ServiceName = keyof typeof services;
 
@@ -35,7 +33,7 @@ export function findAddress(name: ServiceName, sources: AddressSources): Address
   if (environment[variable]) return parseAddress(environment[variable], variable);
   const stack = flags.stack ?? (environment.PARTNERCTL_STACK || undefined);
   const own = stack === undefined ? fromServiceSettings(name, environment) : undefined;
-  const usual = parseAddress(`127.0.0.1:${services[name].port}`, 'the default');
+  const usual = parseAddress(`127.0.0.1:${privatePorts[services[name]]}`, 'the default');
   const other = name === 'identity' ? 'catalog' : 'identity';
   // Or two installations would be mixed.
   const isElsewhere = stack === undefined && Boolean(flags[other] || environment[variableOf(other)]);
@@ -54,7 +52,7 @@ export function parseAddress(text: string, source: string): Address {
     return { url: `http://${text}`, display };
   throw usageError(
     `${source}: '${text}' is not an address.`,
-    'Write 127.0.0.1:7201, unix:/path or https://host:port.',
+    `Write 127.0.0.1:${privatePorts.OPERATOR}, unix:/path or https://host:port.`,
   );
 }
 
@@ -62,7 +60,7 @@ function fromServiceSettings(
   name: ServiceName,
   environment: AddressSources['environment'],
 ): Address | undefined {
-  const { prefix, port: usual } = services[name];
+  const prefix = services[name];
   const [socket, port, host] = ['SOCKET', 'PORT', 'HOST'].map((part) => environment[`${prefix}_${part}`]);
   if (socket) return parseAddress(`unix:${socket}`, `${prefix}_SOCKET`);
   if ((!port && !host) || port === '0') return undefined;
@@ -70,7 +68,10 @@ function fromServiceSettings(
   const bracketed = target.includes(':') ? `[${target}]` : target;
   const isTls = environment[`${prefix}_TLS_CERT`] || environment[`${prefix}_TLS_CERT_FILE`];
   const scheme = isTls ? 'https://' : '';
-  return parseAddress(`${scheme}${bracketed}:${port || usual}`, `${prefix}_${port ? 'PORT' : 'HOST'}`);
+  return parseAddress(
+    `${scheme}${bracketed}:${port || privatePorts[prefix]}`,
+    `${prefix}_${port ? 'PORT' : 'HOST'}`,
+  );
 }
 
 /** `named`: by the operator; otherwise searched in `directory` and above. */
