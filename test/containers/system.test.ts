@@ -144,7 +144,7 @@ describe.concurrent('the image of the migrations', () => {
 
   test('--check finds nothing in production', async () => {
     const { code, output } = await run([identityMigrations, '--check'], {
-      ...{ ...redisTls, ISSUER: issuer, PUBLIC_HOST: 'exchange.test', ENVIRONMENT: 'production' },
+      ...{ ...redisTls, ISSUER: issuer, ENVIRONMENT: 'production' },
       KEY_ENCRYPTION_KEY: stores.keyEncryptionKey,
       MIGRATOR_POSTGRES_URL: MIGRATOR_POSTGRES_URL(),
       POSTGRES_URL: stores.postgresUrl('identity_rw'),

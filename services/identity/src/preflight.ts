@@ -5,7 +5,6 @@ import { appliedVersion } from '@course-exchange/runtime/postgres/schema-version
 import { optionalPostgresSettings, postgresSettings } from '@course-exchange/runtime/postgres/settings';
 import { type Finding, findings, withChecks } from '@course-exchange/runtime/process/checks';
 import { type Logger, pseudonym } from '@course-exchange/runtime/process/logger';
-import { text } from '@course-exchange/runtime/process/setting-kinds';
 import {
   type Rule,
   readSettings,
@@ -29,9 +28,6 @@ export const migrationSettings = {
   ...optionalPostgresSettings('OPERATOR_POSTGRES', settings.OPERATOR_POSTGRES_URL.description ?? ''),
   ISSUER: settings.ISSUER.optional(),
   ENVIRONMENT: settings.ENVIRONMENT.optional(),
-  PUBLIC_HOST: text('a host name')
-    .optional()
-    .describe('Host that the ingress answers for; that of ISSUER must be the same'),
   ...redisSettings,
   REDIS_URL: redisSettings.REDIS_URL.optional(),
 };
@@ -62,7 +58,6 @@ const installation = {
 /** True when nothing failed. `schemaVersion`: the newest migration of this image. */
 export function preflight(config: MigrationConfig, schemaVersion: number, logger: Logger): Promise<boolean> {
   return withChecks(logger, async (run) => {
-    await run('issuer', async () => checkIssuer(config));
     await checkPostgres({ installation, config, schemaVersion }, run, async (migrator) => {
       await run('signing keys', () => checkSigningKeys(migrator, config));
       await run('e-mail addresses', () => checkEmails(migrator, config));
@@ -73,18 +68,6 @@ export function preflight(config: MigrationConfig, schemaVersion: number, logger
       return checkRedis({ ...config, REDIS_URL }, ENVIRONMENT === 'production', logger);
     });
   });
-}
-
-/** Partners reach the issuer by its host. */
-function checkIssuer({ ISSUER, PUBLIC_HOST }: MigrationConfig): readonly Finding[] {
-  if (ISSUER === undefined) return [{ kind: 'skipped', message: 'ISSUER is not set here.' }];
-  const { hostname } = new URL(ISSUER);
-  return findings('failure', [
-    {
-      bad: PUBLIC_HOST !== undefined && PUBLIC_HOST.toLowerCase() !== hostname,
-      message: `The host of ISSUER is ${hostname}, but the ingress answers for ${PUBLIC_HOST}: set both to the host that partners call.`,
-    },
-  ]);
 }
 
 async function checkSigningKeys(
