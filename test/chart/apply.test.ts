@@ -7,8 +7,8 @@ import { type KubernetesObject, renderAll, type Values } from './render.ts';
 const on = 'test-everything-values';
 const changes: readonly Values[] = [
   {},
-  { image: { tag: '0.2.0' }, migrations: { image: { tag: '' } } },
-  { migrations: { image: { digest: `sha256:${'0'.repeat(64)}` } } },
+  { image: { tag: '0.2.0' } },
+  { image: { digests: { migrations: `sha256:${'0'.repeat(64)}` } } },
   { postgres: { host: 'postgres-restored' } },
   { migrations: { activeDeadlineSeconds: 120 } },
   { defaults: { podAnnotations: { version: 'second' } } },

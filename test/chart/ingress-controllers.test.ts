@@ -80,6 +80,24 @@ test('production bounds the connections from one address', async () => {
   expect(middleware?.spec.inFlightReq).toMatchObject({ amount: 500 });
 });
 
+test('an Ingress has TLS unless a load balancer ends it, and then with a certificate of its own', async () => {
+  const own = { existingSecret: 'own' };
+  const elsewhere = { terminatedElsewhere: true };
+  const rendered = await renderAll(
+    [own, { ...elsewhere, existingSecret: '' }, { ...elsewhere, ...own }].map((tls) => ({
+      on: 'production-hosts',
+      values: { ingress: { tls } },
+    })),
+  );
+  const tlsOf = ({ objects }: (typeof rendered)[number]) =>
+    ofKind(objects, 'Ingress').map(({ spec }) => spec.tls?.[0].secretName);
+  expect(rendered.map(tlsOf)).toEqual([
+    ['own', 'own'],
+    [undefined, undefined],
+    ['own', 'own'],
+  ]);
+});
+
 test('Traefik leaves a gateway that hangs after 3 s (/login: 15) and tries one that is gone four times', () => {
   const objects = rendered.at(-1)?.objects ?? [];
   const made = objects.filter(({ apiVersion }) => apiVersion === 'traefik.io/v1alpha1');

@@ -1,5 +1,6 @@
 // NetworkPolicies open exactly the architecture's network paths, and nothing else.
 import { isDeepStrictEqual } from 'node:util';
+import { privatePorts } from '@course-exchange/rules/private-ports';
 import { expect, test } from 'vitest';
 import { ofKind, podsOf, selects } from './objects.ts';
 import { type KubernetesObject, renderSets } from './render.ts';
@@ -23,12 +24,12 @@ const peers: Readonly<Record<string, object>> = {
   ...Object.fromEntries(components.map((component) => [component, { podSelector: selectorOf(component) }])),
   'ingress controller': { ...namespace('ingress'), ...pods('ingress') },
   Prometheus: namespace('monitoring'),
-  'load generator': pods('load'),
   Postgres: pods('postgres'),
   Redis: pods('redis'),
   collector: namespace('telemetry'),
   DNS: { ipBlock: { cidr: '169.254.20.10/32' } },
-  'public entry': { ipBlock: { cidr: '10.0.0.0/24' } },
+  'node network': { ipBlock: { cidr: '10.0.0.0/24' } },
+  anyone: {},
   operator: { ipBlock: { cidr: '10.9.0.0/24', except: ['10.9.0.7/32'] } },
   platform: { ipBlock: { cidr: '10.8.0.0/24' } },
 };
@@ -58,13 +59,13 @@ const within = [
   'contract-tests → gateway: 8080',
   ...from('gateway, design-catalog', 'identity: 7001'),
   'gateway → design-catalog: 7002',
-  ...from('key-rotation, audit-export', 'identity: 7201'),
+  ...from('key-rotation, audit-export', `identity: ${privatePorts.OPERATOR}`),
 ];
 const inward = [
-  ...from('ingress controller, public entry, load generator', 'gateway: 8080'),
-  ...from('ingress controller, public entry', 'demo-partner: 9000'),
-  'operator → identity: 7201',
-  'platform → design-catalog: 7301',
+  ...from('ingress controller, node network', 'gateway: 8080'),
+  ...from('ingress controller, node network', 'demo-partner: 9000'),
+  `operator → identity: ${privatePorts.OPERATOR}`,
+  `platform → design-catalog: ${privatePorts.FEED}`,
   ...['gateway: 8081', 'identity: 7101', 'design-catalog: 7102', 'demo-partner: 9001'].map(
     (port) => `Prometheus → ${port}`,
   ),
@@ -74,7 +75,7 @@ const jobs = 'demo-partner, contract-tests, key-rotation, audit-export';
 const outward = [
   ...from('identity, design-catalog, migrations', 'Postgres: 5433'),
   ...from('identity, migrations', 'Redis: 26379 6380 6381'),
-  ...from('demo-partner, contract-tests', 'public entry: 443 8443'),
+  ...from('demo-partner, contract-tests', 'anyone: 443 8443'),
   ...from(services, 'collector: 4318'),
   ...from(`${services}, ${jobs}`, 'DNS: 53/udp 53 5353/udp 5353'),
 ];

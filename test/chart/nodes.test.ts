@@ -90,17 +90,6 @@ test('a budget says how many pods may be missing, or how many stay', async () =>
   }
 });
 
-test('an autoscaler follows more than CPU where it is told to', async () => {
-  const metric = {
-    type: 'External',
-    external: { metric: { name: 'queued' }, target: { type: 'Value', value: 1 } },
-  };
-  const values = { gateway: { autoscaling: { enabled: true, metrics: [metric] } } };
-  const [{ objects = [] } = {}] = await renderAll([{ on: minimal, values }]);
-  const [{ spec } = {}] = ofKind(objects, 'HorizontalPodAutoscaler');
-  expect(spec.metrics).toEqual([expect.objectContaining({ type: 'Resource' }), metric]);
-});
-
 test('every pod asks the DNS that the cluster has', async () => {
   const nodeLocal = { dnsPolicy: 'None', dnsConfig: { nameservers: ['169.254.20.10'] } };
   const [asIs, own] = await renderAll([{ on: hosts }, { on: hosts, values: { defaults: nodeLocal } }]);

@@ -3,6 +3,7 @@
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { privatePorts } from '@course-exchange/rules/private-ports';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { secretOf, withApiServer } from './api-server.ts';
@@ -108,14 +109,11 @@ test('a clone in which nothing was written yet is refused when its rules and das
 
 const minimal = 'test-minimal-values';
 const unreached = 'No request can reach the gateway';
-const unreachable = {
-  ingress: { enabled: false },
-  networkPolicy: { ingressController: { namespaceSelector: null } },
-};
+const unreachable = { ingress: { enabled: false }, networkPolicy: { ingressControllerFrom: [] } };
 const names = ['gateway', 'identity', 'design-catalog'].map(
   (name) => `course-exchange-${name}.exchange.svc.cluster.local in Secret course-exchange-${name}-tls`,
 );
-const port = 'PARTNERCTL_IDENTITY=https://localhost:7201 partnerctl status';
+const port = `PARTNERCTL_IDENTITY=https://localhost:${privatePorts.OPERATOR} partnerctl status`;
 
 const anywhere = [{ ipBlock: { cidr: '0.0.0.0/0' } }];
 const open = { postgresTo: [], redisTo: anywhere, dnsTo: [{ ipBlock: { cidr: '::/0' } }] };
@@ -124,6 +122,10 @@ const openPeers = ['dnsTo', 'postgresTo', 'redisTo', 'telemetryTo'].map(
   (peers) => `networkPolicy.${peers}\n`,
 );
 const balanced = (more: object) => ({ gateway: { service: { type: 'LoadBalancer', ...more } } });
+const portless = {
+  identity: { operator: { tlsSecret: '' } },
+  postgres: { roles: { identityOperator: { existingSecret: '' } } },
+};
 const otherController = { ingress: { className: 'other' } };
 const rewritten = "the nodes' addresses";
 
@@ -143,7 +145,7 @@ test.each<[on: string, values: Values, says: readonly string[], not: string]>([
   [minimal, {}, ['-c identity -- partnerctl status'], unreached],
   ['production-hosts', {}, [port, ...names], 'connections from one address'],
   ['production-hosts', otherController, ['connections from one address there, to\n500 or more'], unreached],
-  ['production-hosts', { identity: { operator: { enabled: false } } }, [], 'partnerctl'],
+  ['production-hosts', portless, [], 'partnerctl'],
   ['test-everything-values', {}, ['Both an Ingress and an HTTPRoute'], 'certificates must be'],
   [minimal, unreachable, [unreached], 'Nothing rotates'],
   ['production-hosts', { identity: { keyRotation: { tlsSecret: '' } } }, ['Nothing rotates'], unreached],

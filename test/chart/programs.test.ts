@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { programs } from '../generate/settings.ts';
 import { containersOf, ofKind, podOf, podsOf } from './objects.ts';
 import { chart, type KubernetesObject, renderAll, renderSets, type Values, valuesAt } from './render.ts';
-import { documentedValues, valueTypes } from './value-schema.ts';
+import { valueTypes } from './value-schema.ts';
 
 const sets = await renderSets();
 const everySet = test.each(sets);
@@ -35,14 +35,10 @@ everySet('$set: programs get the settings that they know, and all that they requ
 });
 
 /** Both ends of the values that have a range. */
-const atBounds = [1, 2].map((end) => {
-  const ranges = documentedValues.flatMap(({ path, type }) => {
-    const bound = /^(\d+)\.\.(\d+)$/.exec(type ?? '')?.[end];
-    return bound === undefined ? [] : [[path.join('.'), Number(bound)] as const];
-  });
-  const share = { 'telemetry.samplerRatio': end === 1 ? 1e-5 : 1 };
-  return { on: 'test-everything-values', values: valuesAt({ ...Object.fromEntries(ranges), ...share }) };
-});
+const atBounds = [
+  { 'redis.minReplicas': 0, 'telemetry.samplerRatio': 1e-5 },
+  { 'redis.minReplicas': 5, 'telemetry.samplerRatio': 1 },
+].map((values) => ({ on: 'test-everything-values', values: valuesAt(values) }));
 
 test('settings are valid in all sets of values, and at the bounds of values', async () => {
   const bounded = await renderAll(atBounds);
@@ -57,6 +53,24 @@ test('settings are valid in all sets of values, and at the bounds of values', as
       programs[programOf(container)]?.[name]?.safeParse(value).success === false,
   );
   expect(invalid).toEqual([]);
+});
+
+test('a component’s environment is added to that of all, and replaces what has its name', async () => {
+  const [all, mine] = [
+    { name: 'ALL', value: '1' },
+    { name: 'BOTH', value: 'mine' },
+  ];
+  const values = {
+    defaults: { extraEnv: [all, { name: 'BOTH', value: 'all' }] },
+    gateway: { extraEnv: [mine] },
+  };
+  const [{ objects } = { objects: [] }] = await renderAll([{ on: 'production-hosts', values }]);
+  const envOf = (component: string) =>
+    containersOf(podsOf(objects))
+      .find(({ name }) => name === component)
+      ?.env.slice(-2);
+  expect(envOf('gateway')).toEqual([all, mine]);
+  expect(envOf('identity')).toEqual(values.defaults.extraEnv);
 });
 
 test('neither the chart nor the gateway trusts a network that is too wide', () => {

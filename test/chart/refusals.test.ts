@@ -2,6 +2,7 @@
 // difference.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import {
@@ -16,7 +17,14 @@ import {
   valuesOf,
   valuesOfSet,
 } from './render.ts';
-import { documentedValues, removable, withoutDefaults } from './value-schema.ts';
+import {
+  documentedValues,
+  removable,
+  type Schema,
+  valueTypes,
+  went,
+  withoutDefaults,
+} from './value-schema.ts';
 
 type Refusals = Readonly<Record<string, Readonly<Record<string, Values | readonly Values[]>>>>;
 
@@ -45,6 +53,16 @@ test('Helm ends with the sentences, of all mistakes at once', async () => {
   expect(err).toContain('secrets.existingSecret is missing');
 });
 
+test('a value that went is refused for a version, by what takes its place', async () => {
+  const all = Object.entries({ ...went, 'tests.extraEnvFrom': went['defaults.extraEnvFrom'] });
+  const values = valuesAt(Object.fromEntries(all.map(([path]) => [path, false])));
+  const { exit, err } = await template(chart, minimal, values);
+  expect(exit).toBe(1);
+  for (const [path, instead] of all) expect(err).toContain(`${path} went: ${instead}`);
+  const changes = readFileSync(join(chart, 'CHANGELOG.md'), 'utf8');
+  for (const path of Object.keys(went)) expect(changes).toContain(`\`${path}\``);
+});
+
 const mistyped = {
   'redis.mode': ['sentinel', 'cluster'],
   environment: 'staging',
@@ -54,8 +72,38 @@ const mistyped = {
   'ingress.enabled': 'yes',
   'gateway.trustedProxies': ['ingress', '0.0.0.0/0'],
   'identity.accessTokenAlgorithm': 'HS256',
-  'gateway.image.digest': 'latest',
+  'image.digests.gateway': 'latest',
+  issuer: 'https://exchange.test/path',
+  'demoPartner.publicUrl': 'http://planner.test',
+  'metrics.prometheusRule.runbookUrl': 'docs/on-call.md',
+  'metrics.labels': { 'app.kubernetes.io/name': 'other' },
+  'identity.podLabels': { 'app.kubernetes.io/component': 'other' },
+  'httpRoute.requestTimeout': '10s',
+  'ingress.annotations': { 'nginx.ingress.kubernetes.io/force-ssl-redirect': 'true' },
+  'internalTls.certManager.issuerRef': { kind: 'ClusterIssuer' },
 };
+const ajv = new Ajv({ strict: false });
+
+test.each<[type: string, taken: readonly unknown[], refused: readonly unknown[]]>([
+  [
+    'origin',
+    ['', 'http://a.test:8080'],
+    ['https://A.test', 'https://a.test/', 'https://a.test:443', 'a.test', 'ftp://a.test'],
+  ],
+  ['httpsOrigin', ['', 'https://a.test'], ['http://a.test']],
+  ['requestTimeout', ['', '0s', '11s', '120s', '1m', '1h', '1m30s'], ['0', '9s', '10s', '1s500ms']],
+  ['filters [R28.5]', [[{ type: 'ExtensionRef' }]], [[{}], [{ type: 'RequestRedirect' }]]],
+  ['issuerRef', [{}, { name: 'a', kind: 'Issuer' }], [{ kind: 'Issuer' }, { group: 'a' }, { name: '' }]],
+  ['ownLabels', [{ 'a.test/name': 'a' }], [{ 'helm.sh/chart': 'a' }, { 'app.kubernetes.io/version': 'a' }]],
+  [
+    'ingressAnnotations [R28.5]',
+    [{ 'nginx.ingress.kubernetes.io/ssl-redirect': 'false', a: 'b' }],
+    [{ 'nginx.ingress.kubernetes.io/ssl-redirect': 'true' }],
+  ],
+])('the schema knows a value by its type: %s', (type, taken, refused) => {
+  const valid = ajv.compile(valueTypes[type.replace(' [R28.5]', '')] as Schema);
+  expect([...taken, ...refused].filter((value) => valid(value))).toEqual(taken);
+});
 /** They were there once, stand under other components, or never were. */
 const unknown = [
   ...['ingress.redirect', 'httpRoute.redirectFrom', 'demoPartner.autoscaling', 'tests.preStopSeconds'],
@@ -114,11 +162,9 @@ const elsewhere = { 'ingress.tls.terminatedElsewhere': true };
 const accepted: Readonly<Record<string, Values>> = {
   'a host whose name only begins like an example': { 'postgres.host': 'pg.democracy.org' },
   'proxies on the loopback address': { ...localStores, 'redis.hosts': ['127.0.0.1:6379'], ...inTheClear },
-  'TLS that a load balancer ends': { ...elsewhere, 'ingress.tls.enabled': false },
   'a load balancer that ends TLS instead of an Ingress': {
     ...{ 'gateway.service.type': 'LoadBalancer', ...elsewhere, 'ingress.enabled': false },
   },
-  'no Ingress at all': { 'ingress.enabled': false, 'ingress.tls.enabled': false },
 };
 
 test('production accepts what only looks like a mistake', async () => {

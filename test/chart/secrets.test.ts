@@ -11,12 +11,9 @@ const accountInUrl = /[a-z]+:\/\/[^/\s@]+@/;
 const pem = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 const isPath = (value: unknown) => typeof value === 'string' && value.startsWith('/run/course-exchange/');
 
-/** What the operator adds. */
-const own = [{ prefix: 'OWN_', configMapRef: { name: 'own' } }];
-
 everySet('$set: no variable holds a secret, nor takes one from a Secret', ({ objects }) => {
   for (const { where, env, envFrom, args, command } of containersOf(podsOf(objects))) {
-    expect([envFrom ?? own, command], where).toEqual([own, undefined]);
+    expect([envFrom, command], where).toEqual([undefined, undefined]);
     const bare = env.filter(
       ({ name, value, valueFrom }: KubernetesObject) =>
         (secretSetting.test(name) && !isPath(value)) || valueFrom?.secretKeyRef,
@@ -54,14 +51,13 @@ function filesOf(volume: KubernetesObject): readonly string[] {
 /** By component `FILE key Secret`, where everything has a separate Secret and key. */
 const filled = {
   identity: `KEY_ENCRYPTION_KEY key-encryption-key keys, KEY_ENCRYPTION_KEY_PREVIOUS kek-before keys,
-    USER_HASH_KEY user-hash-key keys, OPERATOR_POSTGRES_USER user pg-identity-operator, OPERATOR_POSTGRES_PASSWORD pass pg-identity-operator,
-    POSTGRES_USER user pg-identity-rw, POSTGRES_PASSWORD pass pg-identity-rw, OPERATOR_TLS_CERT tls.crt operator-tls,
-    OPERATOR_TLS_KEY tls.key operator-tls, OPERATOR_TLS_CA ca.crt operator-tls, REDIS_USERNAME user redis,
-    REDIS_PASSWORD pass redis, REDIS_SENTINEL_USERNAME user sentinel, REDIS_SENTINEL_PASSWORD pass sentinel,
-    REDIS_TLS_CA authority.crt redis-ca`,
+    REDIS_PASSWORD pass redis, REDIS_USERNAME user redis, REDIS_SENTINEL_PASSWORD pass sentinel, REDIS_SENTINEL_USERNAME user sentinel,
+    REDIS_TLS_CA authority.crt redis-ca, USER_HASH_KEY user-hash-key keys, OPERATOR_POSTGRES_USER user pg-identity-operator,
+    OPERATOR_POSTGRES_PASSWORD pass pg-identity-operator, POSTGRES_USER user pg-identity-rw, POSTGRES_PASSWORD pass pg-identity-rw,
+    OPERATOR_TLS_CA ca.crt operator-tls, OPERATOR_TLS_CERT tls.crt operator-tls, OPERATOR_TLS_KEY tls.key operator-tls`,
   'design-catalog': `USER_HASH_KEY user-hash-key keys, FEED_POSTGRES_USER user pg-catalog-feed,
     FEED_POSTGRES_PASSWORD pass pg-catalog-feed, POSTGRES_USER user pg-catalog-ro, POSTGRES_PASSWORD pass pg-catalog-ro,
-    FEED_TLS_CERT tls.crt feed-tls, FEED_TLS_KEY tls.key feed-tls, FEED_TLS_CA ca.crt feed-tls`,
+    FEED_TLS_CA ca.crt feed-tls, FEED_TLS_CERT tls.crt feed-tls, FEED_TLS_KEY tls.key feed-tls`,
   'demo-partner': 'CLIENT_SECRET client-secret planner, TOKEN_ENCRYPTION_KEY token-encryption-key planner',
   'contract-tests': 'stack.json stack.json stack',
 };
@@ -99,11 +95,6 @@ everySet(
   },
 );
 
-/** The values of `internalTls.callerNames`. */
-const moreNames: Readonly<Record<string, string>> = {
-  gateway: ',edge-gateway.example',
-  'design-catalog': ',catalog.example,designs.example',
-};
 const callersOf: Readonly<Record<string, readonly (readonly [setting: string, caller: string])[]>> = {
   identity: [
     ['GATEWAY_TLS_NAMES', 'gateway'],
@@ -113,15 +104,14 @@ const callersOf: Readonly<Record<string, readonly (readonly [setting: string, ca
 };
 
 everySet('$set: a caller needs the whole name of its certificate', ({ set, objects }) => {
-  const everything = set === 'test-everything-values';
   for (const { name, where, env } of containersOf(podsOf(objects))) {
     const settings = new Map<string, string>(env.map((one: KubernetesObject) => [one.name, one.value]));
     const expected = settings.has('RPC_TLS_DIRECTORY') ? (callersOf[name] ?? []) : [];
     expect([...settings].filter(([setting]) => setting.endsWith('_TLS_NAMES'))).toHaveLength(expected.length);
     for (const [setting, caller] of expected) {
       const service = `${podOf(objects, caller)?.owner.replace('Deployment/', '')}.exchange.svc`;
-      const whole = `${service}.cluster.${everything ? 'example' : 'local'}`;
-      expect(settings.get(setting), where).toBe(`${whole},${service}${everything ? moreNames[caller] : ''}`);
+      const whole = `${service}.cluster.${set === 'test-everything-values' ? 'example' : 'local'}`;
+      expect(settings.get(setting), where).toBe(`${whole},${service}`);
       for (const { metadata, spec } of ofKind(objects, 'Certificate'))
         expect(spec.dnsNames.includes(whole)).toBe(metadata.labels['app.kubernetes.io/component'] === caller);
     }

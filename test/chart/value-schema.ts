@@ -3,7 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDocument, type Scalar, YAMLMap } from 'yaml';
-import { chart, isMap } from './render.ts';
+import { chart, isMap, valuesOf } from './render.ts';
+
+/** Values that went, by path, with what takes their place: a template says it, so the schema lets them pass. */
+export const went = valuesOf('went.yaml') as Readonly<Record<string, string>>;
 
 export interface DocumentedValue {
   readonly path: readonly string[];
@@ -61,6 +64,8 @@ export function valueSchema(): Schema {
     const parent = path.slice(0, -1).reduce(below, whole);
     parent.properties[path.at(-1) ?? ''] = typeSchema(type, defaultValue, path.join('.'));
   }
+  for (const path of Object.keys(went).map((name) => name.split('.')))
+    path.slice(0, -1).reduce(below, whole).properties[path.at(-1) ?? ''] = {};
   const values: Record<string, unknown> = document.toJS();
   const overrides = withDefaults(below(whole, 'defaults'), values.defaults, false) as ObjectSchema;
   const required = withDefaults(whole, values, true) as ObjectSchema;
@@ -129,16 +134,20 @@ const closed = (properties: Record<string, Schema>, required?: readonly string[]
   properties,
   ...(required === undefined ? {} : { required }),
 });
+const strings: Schema = { type: 'object', additionalProperties: { type: 'string' } };
 const type = (name: string): Schema => ({ $ref: `#/definitions/${name}` });
 const atLeast = (minimum: number): Schema => ({ type: 'integer', minimum });
 
 const network = '[0-9a-fA-F.:]+/[0-9]{1,3}';
-const dnsLabel = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
+const authority = '[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?';
+const label =
+  '^(app[.]kubernetes[.]io/(name|instance|component|part-of|version|managed-by)|helm[.]sh/chart)$';
+const digest = text('^sha256:[0-9a-f]{64}$');
+const imageNames = ['gateway', 'identity', 'design-catalog', 'migrations', 'demo-partner', 'contract-tests'];
 const imagePath = '([A-Za-z0-9.-]+:[0-9]+/)?[a-z0-9]+([._/-]+[a-z0-9]+)*';
 
 export const valueTypes: Readonly<Record<string, Schema>> = {
   age: text('^[1-9][0-9]{0,6}[smhdw]$'),
-  contactUrl: text('^((https?://|mailto:).+)?$'),
   budget: closed({
     enabled: { type: 'boolean' },
     minAvailable: type('countOrPercent'),
@@ -146,37 +155,54 @@ export const valueTypes: Readonly<Record<string, Schema>> = {
   }),
   countOrPercent: { oneOf: [atLeast(0), text('^[0-9]{1,2}%$')] },
   database: text('^[A-Za-z0-9_-]+$'),
+  digests: closed(Object.fromEntries(imageNames.map((name) => [name, digest]))),
   domain: text('^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$'),
   environmentVariables: listOf(
     closed({ name: text('^[A-Za-z_][A-Za-z0-9_]*$'), value: { type: 'string' }, valueFrom: type('object') }, [
       'name',
     ]),
   ),
-  environmentSources: listOf(
-    closed({ prefix: { type: 'string' }, configMapRef: type('object'), secretRef: type('object') }),
-  ),
-  dnsNames: listOf(text(`^(${dnsLabel}[.])*${dnsLabel}$`)),
-  filters: listOf({ type: 'object', required: ['type'] }),
+  /** A client that follows a redirect has already sent its secret by http (R28.5). */
+  filters: listOf({
+    type: 'object',
+    required: ['type'],
+    properties: { type: { not: { const: 'RequestRedirect' } } },
+  }),
   flags: listOf(text('^--')),
   host: text('^[A-Za-z0-9_.-]*$'),
   hostAliases: listOf(
     closed({ ip: { type: 'string' }, hostnames: listOf({ type: 'string' }) }, ['ip', 'hostnames']),
   ),
   hostsWithPorts: listOf(text('^(\\[[0-9a-fA-F:]+\\]|[A-Za-z0-9_.-]+)(:[0-9]+)?$')),
-  image: closed({
-    repository: text(`^(${imagePath})?$`),
-    tag: type('tag'),
-    digest: text('^(sha256:[0-9a-f]{64})?$'),
-  }),
-  issuerRef: closed({ name: { type: 'string' }, kind: { type: 'string' }, group: { type: 'string' } }),
-  labels: { type: 'object', additionalProperties: { type: 'string' } },
+  httpsOrigin: text(`^(https://${authority})?$`),
+  ingressAnnotations: {
+    ...strings,
+    properties: Object.fromEntries(
+      ['ssl-redirect', 'force-ssl-redirect'].map((name) => [
+        `nginx.ingress.kubernetes.io/${name}`,
+        { const: 'false' },
+      ]),
+    ),
+  },
+  issuerRef: {
+    ...closed({
+      name: { type: 'string', minLength: 1 },
+      kind: { type: 'string' },
+      group: { type: 'string' },
+    }),
+    dependencies: { kind: ['name'], group: ['name'] },
+  },
+  labels: strings,
   named: listOf({ type: 'object', required: ['name'] }),
   names: listOf({ type: 'string', minLength: 1 }),
   networks: listOf(text(`^${network}$`)),
   object: { type: 'object' },
   objects: listOf({ type: 'object' }),
-  optionalDuration: text('^([0-9]+(h|m|s|ms))*$'),
   optionalSecretKey: text('^[-._a-zA-Z0-9]*$'),
+  /** The programs refuse a default port, which no browser sends. */
+  origin: { ...text(`^(https?://${authority})?$`), not: { pattern: '^(https://.*:443|http://.*:80)$' } },
+  /** A label of the chart's would break a selector. */
+  ownLabels: { ...strings, propertyNames: { not: { pattern: label } } },
   peers: listOf(
     closed({
       podSelector: type('object'),
@@ -188,14 +214,16 @@ export const valueTypes: Readonly<Record<string, Schema>> = {
   ports: { ...listOf(type('port')), minItems: 1 },
   portsOrNone: listOf(type('port')),
   quantities: { type: 'object', additionalProperties: { type: ['string', 'number'] } },
-  registry: text('^([A-Za-z0-9.-]+(:[0-9]+)?(/[a-z0-9._/-]+)?)?$'),
   repository: text(`^${imagePath}$`),
+  /** A login may take 10 seconds (R14.5). */
+  requestTimeout: text('^(0s|(1[1-9]|[2-9][0-9]|[1-9][0-9]{2,})s|([1-9][0-9]*[hm]){1,2}([0-9]+s)?)?$'),
+  resources: closed({ requests: type('quantities'), limits: type('quantities') }),
   role: closed({
     existingSecret: type('secretName'),
     usernameKey: type('secretKey'),
     passwordKey: type('secretKey'),
   }),
-  scrapeInterval: text('^([1-9][0-9]+s|[1-9][0-9]*m)$'),
+  secretAndKey: closed({ name: type('secretName'), key: type('secretKey') }),
   secretKey: text('^[-._a-zA-Z0-9]+$'),
   secretName: text('^([a-z0-9]([a-z0-9.-]*[a-z0-9])?)?$'),
   service: closed({

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { demoUsers } from '@course-exchange/local-stack/demo-accounts';
 import { demoDesigns } from '@course-exchange/local-stack/demo-designs';
+import { privatePorts } from '@course-exchange/rules/private-ports';
 import { parse } from 'yaml';
 import { hashPassword } from '../../services/identity/src/login/password.ts';
 import { chart } from '../chart/render.ts';
@@ -137,7 +138,7 @@ function valuesWith({ namespace, networks: trustedProxies }: Ingress) {
     redis: { hosts: ['redis:6379'] },
     ingress: { className: cluster.ingressClass },
     networkPolicy: {
-      ingressController: inNamespace(namespace),
+      ingressControllerFrom: [inNamespace(namespace)],
       monitoring: [
         { ...inNamespace(cluster.namespaceOf(monitoring)), podSelector: { matchLabels: { app: scraper } } },
       ],
@@ -149,11 +150,11 @@ function valuesWith({ namespace, networks: trustedProxies }: Ingress) {
         existingClaim: auditVolume.metadata.name,
         tlsSecret: 'course-exchange-audit-export-tls',
       },
-      extraEnv: ownEnvironment('PARTNERCTL_IDENTITY', 'https://localhost:7201', 'OPERATOR'),
+      extraEnv: ownEnvironment('PARTNERCTL_IDENTITY', 'OPERATOR'),
     },
     designCatalog: {
       replicas,
-      extraEnv: ownEnvironment('PARTNERCTL_CATALOG', 'https://localhost:7301', 'FEED'),
+      extraEnv: ownEnvironment('PARTNERCTL_CATALOG', 'FEED'),
       feed: { tlsSecret: 'course-exchange-feed-tls' },
     },
   };
@@ -163,13 +164,13 @@ function valuesWith({ namespace, networks: trustedProxies }: Ingress) {
  * In place of an operator with a certificate, and of the feed, the tool in the pod shows that of the port; connections
  * end after a while that a test can wait for.
  */
-function ownEnvironment(address: string, url: string, port: string): readonly object[] {
+function ownEnvironment(address: string, port: keyof typeof privatePorts): readonly object[] {
   const files = ['CERT', 'KEY', 'CA'].map((file) => ({
     name: `PARTNERCTL_TLS_${file}`,
     value: `${secretsDirectory}/${port}_TLS_${file}`,
   }));
   const connectionAge = { name: 'MAX_CONNECTION_AGE_MS', value: `${connectionAgeSeconds * 1_000}` };
-  return [{ name: address, value: url }, ...files, connectionAge];
+  return [{ name: address, value: `https://localhost:${privatePorts[port]}` }, ...files, connectionAge];
 }
 
 /** From draft to active, with the registration of docs/operate.md and two approvals, as production asks for. */
@@ -201,7 +202,7 @@ async function approveAndActivate(kube: cluster.Kube, clientId: string): Promise
       /^kubectl port-forward \S+ (\d+) &.*$/gm,
       (line, port) => `${line}\n${untilOpen(port)}`,
     ),
-    'export PARTNERCTL_CATALOG=https://localhost:7301',
+    `export PARTNERCTL_CATALOG=https://localhost:${privatePorts.FEED}`,
     approval.replaceAll('acme', clientId),
   ];
   await runBlocks(blocks, { NAMESPACE: kube.namespace, WORK: work }, work).finally(() =>

@@ -1,25 +1,19 @@
 {{/* Ingresses, and the controllers' annotations. */}}
 
-{{/* Routes to the Service with the Ingress' name, of a dict: root, component, name, values, origin, annotations, path and pathType.
-     Class and TLS are those of `ingress`. */}}
+{{/* Routes to the Service with the Ingress' name, of a dict: root, component, name, origin, `secret` with the certificate, annotations, path
+     and pathType. */}}
 {{- define "course-exchange.ingress" -}}
-{{- $root := .root }}
+{{- $values := .root.Values.ingress }}
 {{- $host := include "course-exchange.host" .origin }}
 apiVersion: networking.k8s.io/v1
 kind: Ingress
-metadata:
-  {{- include "course-exchange.metadata" (list $root .component .name) | nindent 2 }}
-  {{- include "course-exchange.annotations" .annotations | nindent 2 }}
+{{ include "course-exchange.metadata" . }}
 spec:
-  {{- with $root.Values.ingress.className }}
+  {{- with $values.className }}
   ingressClassName: {{ . }}
   {{- end }}
-  {{- if $root.Values.ingress.tls.enabled }}
-  tls:
-    - hosts: [{{ $host }}]
-      {{- with .values.tls.existingSecret }}
-      secretName: {{ . }}
-      {{- end }}
+  {{- if and (hasPrefix "https:" .origin) (or .secret (not $values.tls.terminatedElsewhere)) }}
+  tls: [{ hosts: [{{ $host }}]{{ with .secret }}, secretName: {{ . }}{{ end }} }]
   {{- end }}
   rules:
     - host: {{ $host }}
@@ -27,26 +21,19 @@ spec:
         paths:
           - path: {{ .path }}
             pathType: {{ .pathType }}
-            backend:
-              service:
-                name: {{ include "course-exchange.name" (list $root .name) }}
-                port: { name: http }
+            backend: { service: { name: {{ include "course-exchange.name" (list .root (default .component .name)) }}, port: { name: http } } }
 {{- end -}}
 
 {{/* Routes to a component by the Gateway API, of a dict: root, component, origin, and rules, each with path and optional
      backendRequest. */}}
 {{- define "course-exchange.httpRoute" -}}
-{{- $component := list .root .component }}
-{{- $backend := dict "name" (include "course-exchange.name" $component) "port" (get (include "course-exchange.ports" .root | fromYaml) .component).http }}
+{{- $backend := dict "name" (include "course-exchange.name" (list .root .component)) "port" (get (include "course-exchange.ports" .root | fromYaml) .component).http }}
 {{- with .root.Values.httpRoute }}
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
-metadata:
-  {{- include "course-exchange.metadata" $component | nindent 2 }}
-  {{- include "course-exchange.annotations" .annotations | nindent 2 }}
+{{ include "course-exchange.metadata" (merge (dict "annotations" .annotations) $) }}
 spec:
-  parentRefs:
-    {{- toYaml .parentRefs | nindent 4 }}
+  parentRefs: {{ toJson .parentRefs }}
   hostnames: [{{ include "course-exchange.host" $.origin }}]
   rules:
     {{- $route := . }}
@@ -100,7 +87,7 @@ nginx.ingress.kubernetes.io/proxy-read-timeout: {{ last $ | quote }}
 nginx.ingress.kubernetes.io/proxy-send-timeout: {{ last $ | quote }}
 # A request without an answer goes to another pod, but never a POST that a pod has received.
 nginx.ingress.kubernetes.io/proxy-next-upstream: error timeout
-nginx.ingress.kubernetes.io/proxy-next-upstream-tries: {{ int .attempts | quote }}
+nginx.ingress.kubernetes.io/proxy-next-upstream-tries: "4"
 {{- with int .connectionsPerAddress }}
 nginx.ingress.kubernetes.io/limit-connections: {{ quote . }}
 {{- end }}

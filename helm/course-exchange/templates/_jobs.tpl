@@ -13,23 +13,21 @@
 {{- end }}
 {{- end -}}
 
-{{/* A Job of (list root component): annotations and spec are in the template NAME.job. No Job can be changed. Where hooks run, the one
-     before is deleted first. A tool that runs none, and so asks no cluster, gets another name for each spec. */}}
+{{/* A Job, of a pod's context with `annotations` and the Job's seconds: `stays` and `deadline`. No Job can be changed. Where hooks run, the
+     one before is deleted first. A tool that runs none, and so asks no cluster, gets another name for each spec. A failed Job is not
+     repeated. */}}
 {{- define "course-exchange.job" -}}
-{{- $root := first . -}}
-{{- $component := last . -}}
-{{- $job := include (printf "course-exchange.%s.job" $component) $root | fromYaml -}}
-{{- $name := $component -}}
-{{- if not (include "course-exchange.cluster.answers" $root) -}}
-{{- $name = printf "%s-%s" $component (toJson $job.spec | sha256sum | trunc 8) -}}
+{{- $spec := dict "backoffLimit" 0 "ttlSecondsAfterFinished" .stays "activeDeadlineSeconds" (int .deadline) -}}
+{{- $spec = include "course-exchange.podTemplate" . | fromYaml | merge $spec -}}
+{{- $name := .component -}}
+{{- if not (include "course-exchange.cluster.answers" .root) -}}
+{{- $name = printf "%s-%s" .component (toJson $spec | sha256sum | trunc 8) -}}
 {{- end -}}
 apiVersion: batch/v1
 kind: Job
-metadata:
-  {{- include "course-exchange.metadata" (list $root $component $name) | nindent 2 }}
-  {{- include "course-exchange.annotations" $job.annotations | nindent 2 }}
+{{ include "course-exchange.metadata" (merge (dict "name" $name) .) }}
 spec:
-  {{- toYaml $job.spec | nindent 2 }}
+  {{- toYaml $spec | nindent 2 }}
 {{- end -}}
 
 {{/* Annotations of what is created before any pod changes, and removed when the Job succeeds. Takes the weight, as text. */}}
@@ -48,25 +46,25 @@ helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end }}
 {{- end -}}
 
-{{/* Runs `partnerctl`, of a dict: root, component, tlsSecret, arguments and `volumes`, which are mounted below /run/course-exchange.
-     Its pod has identity's values except those for its server. */}}
+{{/* Runs `partnerctl`, of a dict: root, component, tlsSecret, arguments and an optional `claim`, mounted at /run/course-exchange/audit. Its
+     pod has identity's values except those for its server. */}}
 {{- define "course-exchange.operatorJob" -}}
-{{- $values := omit (include "course-exchange.values" (list .root "identity") | fromJson) "extraEnv" "extraEnvFrom" "serviceAccount" }}
+{{- $values := pick (include "course-exchange.values" (list .root "identity") | fromJson) "podSecurityContext" "containerSecurityContext" "nodeFlags" "podLabels" "podAnnotations" "priorityClassName" "nodeSelector" "tolerations" "affinity" "dnsPolicy" "dnsConfig" "hostAliases" }}
 {{- $_ := set $values "resources" (dict "requests" (dict "cpu" "50m" "memory" "96Mi") "limits" (dict "memory" "256Mi")) }}
-{{- $mounts := list }}
-{{- range .volumes }}{{ $mounts = append $mounts (dict "name" .name "mountPath" (printf "/run/course-exchange/%s" .name)) }}{{ end }}
-{{- $_ := set $values "extraVolumes" .volumes }}
-{{- $_ := set $values "extraVolumeMounts" $mounts }}
-{{- $address := printf "https://%s:7201" (include "course-exchange.serviceName" (list .root "identity-operator")) }}
-{{- $context := dict "root" .root "component" .component "image" "identity" "values" $values "files" "" }}
-{{- $_ := set $context "program" "/app/partnerctl.js" }}
+{{- with .claim }}
+{{- $_ := set $values "extraVolumes" (list (dict "name" "audit" "persistentVolumeClaim" (dict "claimName" .))) }}
+{{- $_ := set $values "extraVolumeMounts" (list (dict "name" "audit" "mountPath" "/run/course-exchange/audit")) }}
+{{- end }}
+{{- $port := (include "course-exchange.ports" .root | fromYaml).identity.operator }}
+{{- $address := printf "https://%s:%v" (include "course-exchange.serviceName" (list .root "identity-operator")) $port }}
+{{- $context := dict "root" .root "component" .component "image" "identity" "values" $values "files" "" "program" "/app/partnerctl.js" }}
 {{- $_ := set $context "arguments" (concat (list "--identity" $address) .arguments) }}
 {{- $_ := set $context "certificates" (dict "operator" .tlsSecret) }}
-{{- $_ := set $context "env" (include "course-exchange.operatorJob.env" .) }}
+{{- $directory := "/run/course-exchange/operator" }}
+{{- $_ := set $context "env" (printf "{ PARTNERCTL_TLS_CERT: %s/tls.crt, PARTNERCTL_TLS_KEY: %[1]s/tls.key, PARTNERCTL_TLS_CA: %[1]s/ca.crt }" $directory) }}
 apiVersion: batch/v1
 kind: CronJob
-metadata:
-  {{- include "course-exchange.metadata" (list .root .component) | nindent 2 }}
+{{ include "course-exchange.metadata" $context }}
 spec:
   schedule: "*/10 * * * *"
   concurrencyPolicy: Forbid
@@ -79,19 +77,5 @@ spec:
       # An alert about a failed Job fires as long as the Job exists.
       ttlSecondsAfterFinished: 3600
       activeDeadlineSeconds: 120
-      template:
-        metadata:
-          {{- include "course-exchange.podMetadata" $context | nindent 10 }}
-        spec:
-          {{- include "course-exchange.podSpec" $context | nindent 10 }}
-          restartPolicy: Never
-          containers:
-            {{- include "course-exchange.container" $context | nindent 12 }}
-          {{- include "course-exchange.volumes" $context | nindent 10 }}
-{{- end -}}
-
-{{- define "course-exchange.operatorJob.env" -}}
-{{- range $setting, $file := dict "CERT" "tls.crt" "KEY" "tls.key" "CA" "ca.crt" }}
-PARTNERCTL_TLS_{{ $setting }}: /run/course-exchange/operator/{{ $file }}
-{{- end }}
+      {{- include "course-exchange.podTemplate" $context | nindent 6 }}
 {{- end -}}

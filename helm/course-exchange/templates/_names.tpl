@@ -6,9 +6,9 @@
 {{- default $full .Values.fullnameOverride | trunc 39 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* Takes (list root component): gateway, identity, design-catalog, … */}}
+{{/* Takes (list root component): gateway, identity, design-catalog, …; the release's own name for "". */}}
 {{- define "course-exchange.name" -}}
-{{- printf "%s-%s" (include "course-exchange.fullname" (first .)) (last .) -}}
+{{- printf "%s-%s" (include "course-exchange.fullname" (first .)) (last .) | trimSuffix "-" -}}
 {{- end -}}
 
 {{/* The name of a component's Service in the cluster's DNS, of (list root component). Certificates carry it. */}}
@@ -29,49 +29,31 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: {{ last . }}
 {{- end -}}
 
-{{/* Labels of a pod, of (list root component). They have no version, because a new label replaces every pod. */}}
+{{/* The same as JSON: { matchLabels: … }. */}}
+{{- define "course-exchange.labelSelector" -}}
+{{- dict "matchLabels" (include "course-exchange.selector" . | fromYaml) | toJson -}}
+{{- end -}}
+
+{{/* Labels of a pod as JSON, of (list root component labels). They have no version, because a new label replaces every pod. */}}
 {{- define "course-exchange.podLabels" -}}
-{{ include "course-exchange.selector" . }}
-app.kubernetes.io/part-of: course-exchange
-{{- with (first .).Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+{{- $own := include "course-exchange.selector" (list (first .) (index . 1)) | fromYaml -}}
+{{- merge $own (dict "app.kubernetes.io/part-of" "course-exchange") (last . | default dict) (first .).Values.commonLabels | toJson -}}
 {{- end -}}
 
-{{/* Labels of every other object, of (list root component). */}}
-{{- define "course-exchange.labels" -}}
-{{- $root := first . -}}
-{{ include "course-exchange.podLabels" . }}
-app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ $root.Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" }}
-{{- end -}}
-
-{{/* Name, namespace and labels of an object, of (list root component) or (list root component name). */}}
+{{/* `metadata` of every other object, of a dict: root, component, and optional name (by default the component's), labels and
+     annotations. */}}
 {{- define "course-exchange.metadata" -}}
-name: {{ include "course-exchange.name" . }}
-namespace: {{ (first .).Release.Namespace }}
-labels:
-  {{- include "course-exchange.labels" (list (first .) (index . 1)) | nindent 2 }}
-{{- end -}}
-
-{{/* The same with the name as it stands, and more labels, of (list root component name labels). */}}
-{{- define "course-exchange.labelledMetadata" -}}
-name: {{ index . 2 }}
-namespace: {{ (first .).Release.Namespace }}
-labels:
-  {{- include "course-exchange.labels" (list (first .) (index . 1)) | nindent 2 }}
-  {{- with last . }}
-  {{- toYaml . | nindent 2 }}
+{{- $chart := printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" -}}
+{{- $more := dict "app.kubernetes.io/version" .root.Chart.AppVersion "app.kubernetes.io/managed-by" .root.Release.Service "helm.sh/chart" $chart -}}
+metadata:
+  name: {{ include "course-exchange.name" (list .root (hasKey . "name" | ternary .name .component)) }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "course-exchange.podLabels" (list .root .component .labels) | fromJson | merge $more | toYaml | nindent 4 }}
+  {{- with .annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
   {{- end }}
-{{- end -}}
-
-{{/* `annotations` of an object, of a map; nothing if it is empty. */}}
-{{- define "course-exchange.annotations" -}}
-{{- with . -}}
-annotations:
-  {{- toYaml . | nindent 2 }}
-{{- end -}}
 {{- end -}}
 
 {{/* Host of an origin, without its port. */}}

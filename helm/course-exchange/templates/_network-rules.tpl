@@ -1,67 +1,85 @@
 {{/* The rules of each component's NetworkPolicy. */}}
 
-{{/* By component, as YAML. A component without ingress rules accepts no connection. */}}
+{{/* By component, as YAML: of a component that exists, who may call its ports, and whom it may call. A component without ingress rules accepts
+     no connection. */}}
 {{- define "course-exchange.network.rules" -}}
 {{- $policy := .Values.networkPolicy -}}
 {{- $ports := include "course-exchange.ports" . | fromYaml -}}
 {{- $catalogPorts := get $ports "design-catalog" -}}
-{{- $dns := include "course-exchange.network.dns" . | fromYamlArray -}}
-{{- $telemetry := include "course-exchange.network.telemetry" . | fromYamlArray -}}
-{{- $postgres := include "course-exchange.network.to" (list $policy.postgresTo (list .Values.postgres.port)) | fromYamlArray -}}
-{{- $redis := include "course-exchange.network.redis" . | fromYamlArray -}}
-{{- $issuer := include "course-exchange.network.issuer" . | fromYamlArray -}}
-{{- $tested := eq (include "course-exchange.contract-tests.wanted" .) "true" -}}
 {{- $pods := dict -}}
 {{- range list "gateway" "identity" "design-catalog" "key-rotation" "audit-export" "contract-tests" -}}
-{{- $_ := set $pods . (list (dict "podSelector" (dict "matchLabels" (include "course-exchange.selector" (list $ .) | fromYaml)))) -}}
+{{- $_ := set $pods . (list (dict "podSelector" (include "course-exchange.labelSelector" (list $ .) | fromJson))) -}}
 {{- end -}}
+{{- $to := dict -}}
+{{- range $name, $rule := dict
+  "postgres" (list $policy.postgresTo (list .Values.postgres.port))
+  "redis" (list $policy.redisTo (include "course-exchange.network.redisPorts" .Values.redis | fromYamlArray))
+  "issuer" (list list (default (list (include "course-exchange.port" .Values.issuer)) $policy.issuerPorts))
+  "gateway" (list $pods.gateway (list $ports.gateway.http))
+  "identity" (list $pods.identity (list $ports.identity.grpc))
+  "operator" (list $pods.identity (list $ports.identity.operator))
+  "catalog" (list (get $pods "design-catalog") (list $catalogPorts.grpc))
+-}}
+{{- $_ := set $to $name (include "course-exchange.network.to" $rule | fromYamlArray) -}}
+{{- end -}}
+{{- $dns := include "course-exchange.network.to" (list $policy.dnsTo $policy.dnsPorts (list "UDP" "TCP")) | fromYamlArray -}}
+{{- $base := $dns -}}
+{{- with .Values.telemetry.endpoint -}}
+{{- $base = include "course-exchange.network.to" (list $policy.telemetryTo (list (include "course-exchange.port" .))) | fromYamlArray | concat $dns -}}
+{{- end -}}
+{{- $tested := eq (include "course-exchange.contract-tests.wanted" .) "true" -}}
 {{- $jobs := include "course-exchange.operatorJobs" . | fromYaml -}}
-{{- $toIdentity := include "course-exchange.network.to" (list $pods.identity (list $ports.identity.grpc)) | fromYamlArray -}}
-{{- $toCatalog := include "course-exchange.network.to" (list (get $pods "design-catalog") (list $catalogPorts.grpc)) | fromYamlArray -}}
-{{- $controller := include "course-exchange.network.controller" . | fromYamlArray -}}
-gateway:
+{{- $operators := $policy.operatorFrom -}}
+{{- range keys $jobs | sortAlpha }}{{ $operators = concat $operators (get $pods .) }}{{ end -}}
+{{- $public := $policy.ingressControllerFrom -}}
+{{- $inward := dict
+  "gateway" (dict "http" ($tested | ternary (concat $public (get $pods "contract-tests")) $public))
+  "identity" (dict "grpc" (concat $pods.gateway (get $pods "design-catalog")) "operator" $operators)
+  "design-catalog" (dict "grpc" $pods.gateway "feed" $policy.feedFrom)
+  "demo-partner" (dict "http" $public)
+-}}
+{{- $outward := dict
+  "gateway" (concat $base $to.identity $to.catalog)
+  "identity" (concat $base $to.postgres $to.redis)
+  "design-catalog" (concat $base $to.identity $to.postgres)
+  "migrations" (concat $base $to.postgres $to.redis)
+-}}
+{{- if .Values.demoPartner.enabled }}{{ $_ := set $outward "demo-partner" (concat $dns $to.issuer) }}{{ end -}}
+{{- if $tested }}{{ $_ := set $outward "contract-tests" (concat $dns $to.gateway $to.issuer) }}{{ end -}}
+{{- range $job, $_ := $jobs }}{{ $_ := set $outward $job (concat $dns $to.operator) }}{{ end -}}
+{{- range $component, $egress := $outward }}
+{{ $component }}:
   ingress:
-    {{- include "course-exchange.network.from" (list (concat $policy.gatewayFrom ($tested | ternary (get $pods "contract-tests") list) $controller) $ports.gateway.http) | nindent 4 }}
-    {{- include "course-exchange.network.from" (list $policy.monitoring $ports.gateway.health) | nindent 4 }}
-  egress: {{ concat $dns $toIdentity $toCatalog $telemetry | toJson }}
-identity:
-  ingress:
-    {{- include "course-exchange.network.from" (list (concat $pods.gateway (get $pods "design-catalog")) $ports.identity.grpc) | nindent 4 }}
-    {{- if and .Values.identity.operator.enabled .Values.identity.operator.tlsSecret }}
-    {{- $operators := $policy.operatorFrom }}
-    {{- range keys $jobs | sortAlpha }}{{ $operators = concat $operators (get $pods .) }}{{ end }}
-    {{- include "course-exchange.network.from" (list $operators $ports.identity.operator) | nindent 4 }}
+    {{- range $name, $port := get $ports $component | default dict }}
+    {{- with get (get $inward $component) $name | default (eq $name "health" | ternary $policy.monitoring list) }}
+    {{- /* There is no rule without peers, because an empty `from` admits every address. The kubelet's probes need no rule: they come from
+           the node. */}}
+    - { ports: [{ protocol: TCP, port: {{ int $port }} }], from: {{ toJson . }} }
     {{- end }}
-    {{- include "course-exchange.network.from" (list $policy.monitoring $ports.identity.health) | nindent 4 }}
-  egress: {{ concat $dns $postgres $redis $telemetry | toJson }}
-design-catalog:
-  ingress:
-    {{- include "course-exchange.network.from" (list $pods.gateway $catalogPorts.grpc) | nindent 4 }}
-    {{- with .Values.designCatalog.feed }}
-    {{- if and .enabled .tlsSecret }}
-    {{- include "course-exchange.network.from" (list $policy.feedFrom $catalogPorts.feed) | nindent 4 }}
     {{- end }}
-    {{- end }}
-    {{- include "course-exchange.network.from" (list $policy.monitoring $catalogPorts.health) | nindent 4 }}
-  egress: {{ concat $dns $toIdentity $postgres $telemetry | toJson }}
-{{- if .Values.demoPartner.enabled }}
-{{- $own := get $ports "demo-partner" }}
-demo-partner:
-  ingress:
-    {{- include "course-exchange.network.from" (list $controller $own.http) | nindent 4 }}
-    {{- include "course-exchange.network.from" (list $policy.monitoring $own.health) | nindent 4 }}
-  egress: {{ concat $dns $issuer | toJson }}
+  egress: {{ toJson $egress }}
 {{- end }}
-migrations:
-  egress: {{ concat $dns $postgres $redis $telemetry | toJson }}
-{{- range $job, $_ := $jobs }}
-{{ $job }}:
-  egress: {{ concat $dns (include "course-exchange.network.to" (list $pods.identity (list $ports.identity.operator)) | fromYamlArray) | toJson }}
-{{- end }}
-{{- if $tested }}
-contract-tests:
-  egress: {{ concat $dns (include "course-exchange.network.to" (list $pods.gateway (list $ports.gateway.http)) | fromYamlArray) $issuer | toJson }}
-{{- end }}
+{{- end -}}
+
+{{/* An egress rule, as YAML; takes (list peers ports protocols). It allows every address if there are no peers. */}}
+{{- define "course-exchange.network.to" -}}
+- ports:
+    {{- range $port := index . 1 }}{{ range gt (len $) 2 | ternary (last $) (list "TCP") }}
+    - { protocol: {{ . }}, port: {{ int $port }} }
+    {{- end }}{{ end }}
+  {{- with first . }}
+  to: {{ toJson . }}
+  {{- end }}
+{{- end -}}
+
+{{/* The ports of redis.hosts, and those of the servers that Sentinels or a Cluster name, of `redis`. */}}
+{{- define "course-exchange.network.redisPorts" -}}
+{{- $ports := list -}}
+{{- range .hosts -}}
+{{- $ports = append $ports (regexFind ":[0-9]+$" . | trimPrefix ":" | default (eq $.mode "sentinel" | ternary "26379" "6379") | int) -}}
+{{- end -}}
+{{- range eq .mode "standalone" | ternary list .serverPorts }}{{ $ports = append $ports (int .) }}{{ end -}}
+{{- uniq $ports | toJson -}}
 {{- end -}}
 
 {{/* The values, a line each, whose peers are any address. */}}
@@ -74,76 +92,4 @@ contract-tests:
   networkPolicy.{{ $name }}
 {{- end }}
 {{- end }}
-{{- end -}}
-
-{{/* An ingress rule; takes (list peers port). There is no rule without peers, because an empty `from` admits every address. The kubelet's
-     probes need no rule: they come from the node. */}}
-{{- define "course-exchange.network.from" -}}
-{{- with first . -}}
-- ports: [{ protocol: TCP, port: {{ int (last $) }} }]
-  from:
-    {{- toYaml . | nindent 4 }}
-{{- end -}}
-{{- end -}}
-
-{{/* An egress rule; takes (list peers ports). It allows every address if there are no peers. */}}
-{{- define "course-exchange.network.to" -}}
-- ports:
-    {{- range last . }}
-    - { protocol: TCP, port: {{ int . }} }
-    {{- end }}
-  {{- with first . }}
-  to:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
-{{- end -}}
-
-{{- define "course-exchange.network.dns" -}}
-- ports:
-    {{- range .Values.networkPolicy.dnsPorts }}
-    - { protocol: UDP, port: {{ int . }} }
-    - { protocol: TCP, port: {{ int . }} }
-    {{- end }}
-  {{- with .Values.networkPolicy.dnsTo }}
-  to:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
-{{- end -}}
-
-{{/* The ports of redis.hosts, and those of the servers that Sentinels or a Cluster name. */}}
-{{- define "course-exchange.network.redis" -}}
-{{- $redis := .Values.redis -}}
-{{- $sentinel := eq $redis.mode "sentinel" -}}
-{{- $ports := list -}}
-{{- range $redis.hosts -}}
-{{- $ports = append $ports (regexFind ":[0-9]+$" . | trimPrefix ":" | default ($sentinel | ternary "26379" "6379") | int) -}}
-{{- end -}}
-{{- range eq $redis.mode "standalone" | ternary list $redis.serverPorts -}}{{- $ports = append $ports (int .) -}}{{- end -}}
-{{- include "course-exchange.network.to" (list .Values.networkPolicy.redisTo (uniq $ports)) -}}
-{{- end -}}
-
-{{- define "course-exchange.network.telemetry" -}}
-{{- with .Values.telemetry.endpoint -}}
-{{- include "course-exchange.network.to" (list $.Values.networkPolicy.telemetryTo (list (include "course-exchange.port" .))) -}}
-{{- end -}}
-{{- end -}}
-
-{{- define "course-exchange.network.issuer" -}}
-{{- $policy := .Values.networkPolicy -}}
-{{- $ports := default (list (include "course-exchange.port" .Values.issuer)) $policy.issuerPorts -}}
-{{- include "course-exchange.network.to" (list $policy.issuerTo $ports) -}}
-{{- end -}}
-
-{{/* The peers of networkPolicy.ingressController, as YAML. */}}
-{{- define "course-exchange.network.controller" -}}
-{{- $peers := list -}}
-{{- with .Values.networkPolicy.ingressController -}}
-{{- $pod := dict -}}
-{{- range $key, $selector := pick . "namespaceSelector" "podSelector" -}}
-{{- if $selector }}{{ $_ := set $pod $key $selector }}{{ end -}}
-{{- end -}}
-{{- with $pod }}{{ $peers = append $peers . }}{{ end -}}
-{{- range .ipBlocks }}{{ $peers = append $peers (dict "ipBlock" (dict "cidr" .)) }}{{ end -}}
-{{- end -}}
-{{- toYaml $peers -}}
 {{- end -}}

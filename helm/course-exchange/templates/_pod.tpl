@@ -1,38 +1,44 @@
-{{/* A pod around its containers and volumes, of a context: root, component, values and `replicated`. */}}
+{{/* `template` of a Deployment or Job, of a context: root, component, values, `ports` if it serves, `replicated`; `steps` are init
+     containers, and `containers` and `volumes` are by default those of its one program. */}}
 
-{{- define "course-exchange.podMetadata" -}}
-{{- with .values.podAnnotations }}
-annotations:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-labels:
-  {{- include "course-exchange.podLabels" (list .root .component) | nindent 2 }}
-  {{- with .values.podLabels }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
+{{- define "course-exchange.podTemplate" -}}
+{{- $pod := pick .values "priorityClassName" "dnsConfig" "hostAliases" "nodeSelector" "affinity" -}}
+{{- $_ := set $pod "imagePullSecrets" (include "course-exchange.imagePullSecrets" .root | fromYamlArray) -}}
+{{- $_ := set $pod "tolerations" (include "course-exchange.tolerations" . | fromJsonArray) -}}
+{{- $_ := set $pod "topologySpreadConstraints" (include "course-exchange.spread" . | fromYamlArray) -}}
+{{- $_ := set $pod "initContainers" (concat (default list .values.initContainers) (default list .steps)) -}}
+{{- $containers := .containers -}}
+{{- $volumes := .volumes -}}
+{{- if not $containers -}}
+{{- $containers = include "course-exchange.container" . | fromYamlArray -}}
+{{- $volumes = include "course-exchange.volumes" . | fromYamlArray -}}
 {{- end -}}
-
-{{- define "course-exchange.podSpec" -}}
-serviceAccountName: {{ include "course-exchange.serviceAccountName" . }}
-automountServiceAccountToken: false
-enableServiceLinks: false
-{{- include "course-exchange.imagePullSecrets" .root }}
-securityContext:
-  {{- toYaml .values.podSecurityContext | nindent 2 }}
-{{- with .values.priorityClassName }}
-priorityClassName: {{ . }}
-{{- end }}
-dnsPolicy: {{ .values.dnsPolicy }}
-{{- range $field := list "dnsConfig" "hostAliases" "nodeSelector" "affinity" }}
-{{- with get $.values $field }}
-{{ $field }}:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- end }}
-{{- include "course-exchange.tolerations" . }}
-{{- if .replicated }}
-{{ include "course-exchange.spread" . }}
-{{- end }}
+{{- $_ := set $pod "containers" (empty .ports | ternary list .values.extraContainers | concat $containers) -}}
+{{- $_ := set $pod "volumes" (concat $volumes (default list .values.extraVolumes)) -}}
+template:
+  metadata:
+    {{- with .values.podAnnotations }}
+    annotations:
+      {{- toYaml . | nindent 6 }}
+    {{- end }}
+    labels:
+      {{- include "course-exchange.podLabels" (list .root .component .values.podLabels) | fromJson | toYaml | nindent 6 }}
+  spec:
+    serviceAccountName: {{ include "course-exchange.serviceAccountName" . }}
+    automountServiceAccountToken: false
+    enableServiceLinks: false
+    securityContext:
+      {{- toYaml .values.podSecurityContext | nindent 6 }}
+    dnsPolicy: {{ .values.dnsPolicy }}
+    {{- if .ports }}
+    # A process may take 20 seconds to stop.
+    terminationGracePeriodSeconds: {{ add 35 .values.preStopSeconds }}
+    {{- else }}
+    restartPolicy: Never
+    {{- end }}
+    {{- range $field, $value := $pod }}{{ if $value }}
+    {{- dict $field $value | toYaml | nindent 4 }}
+    {{- end }}{{ end }}
 {{- end -}}
 
 {{/* The pods' own tolerations, and those of a dead node for 30 s in a Deployment. One that covers such a taint replaces the chart's, as it
@@ -48,37 +54,34 @@ dnsPolicy: {{ .values.dnsPolicy }}
 {{- $tolerations = append $tolerations (dict "key" $key "operator" "Exists" "effect" "NoExecute" "tolerationSeconds" 30) -}}
 {{- end -}}
 {{- end -}}
-{{- with $tolerations }}
-tolerations:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
+{{- toJson $tolerations -}}
 {{- end -}}
 
 {{/* Spreads the pods of a Deployment: over zones if possible, over nodes always, because a drained node's pods stay where they went
-     until a rollout. A node whose taints they do not tolerate does not count, so that the only node that is left takes all. */}}
+     until a rollout. A node whose taints they do not tolerate does not count, so that the only node that is left takes all. Pods of the
+     previous version, which will end soon, do not count. */}}
 {{- define "course-exchange.spread" -}}
-{{- $selector := dict "matchLabels" (include "course-exchange.selector" (list .root .component) | fromYaml) -}}
-topologySpreadConstraints:
-  {{- range .values.topologySpreadConstraints }}
-  - {{ hasKey . "labelSelector" | ternary . (merge (dict "labelSelector" $selector) .) | toJson }}
-  {{- else }}
-  {{- range $key, $unsatisfied := dict "topology.kubernetes.io/zone" "ScheduleAnyway" "kubernetes.io/hostname" "DoNotSchedule" }}
-  - maxSkew: 1
-    topologyKey: {{ $key }}
-    whenUnsatisfiable: {{ $unsatisfied }}
-    nodeTaintsPolicy: Honor
-    # Pods of the previous version, which will end soon, do not count.
-    matchLabelKeys: [pod-template-hash]
-    labelSelector: {{ toJson $selector }}
-  {{- end }}
-  {{- end }}
+{{- if .replicated -}}
+{{- $selector := include "course-exchange.labelSelector" (list .root .component) -}}
+{{- range .values.topologySpreadConstraints }}
+- {{ hasKey . "labelSelector" | ternary . (merge (dict "labelSelector" (fromJson $selector)) .) | toJson }}
+{{- else }}
+{{- range $key, $unsatisfied := dict "topology.kubernetes.io/zone" "ScheduleAnyway" "kubernetes.io/hostname" "DoNotSchedule" }}
+- maxSkew: 1
+  topologyKey: {{ $key }}
+  whenUnsatisfiable: {{ $unsatisfied }}
+  nodeTaintsPolicy: Honor
+  matchLabelKeys: [pod-template-hash]
+  labelSelector: {{ $selector }}
+{{- end }}
+{{- end }}
+{{- end -}}
 {{- end -}}
 
-{{/* The named ServiceAccount, else the component's if the chart creates it, else the namespace's. */}}
+{{/* The named ServiceAccount, else the component's if it has a Deployment, else the namespace's. */}}
 {{- define "course-exchange.serviceAccountName" -}}
-{{- $account := default dict .values.serviceAccount -}}
-{{- $own := dig "create" false $account | ternary (include "course-exchange.name" (list .root .component)) "default" -}}
-{{- default $own $account.name -}}
+{{- $own := empty .ports | ternary "default" (include "course-exchange.name" (list .root .component)) -}}
+{{- get .values "existingServiceAccount" | default $own -}}
 {{- end -}}
 
 {{/* Including those of `global`, each a text or a map. */}}
@@ -87,10 +90,7 @@ topologySpreadConstraints:
 {{- range concat (default list (dig "imagePullSecrets" list (default dict .Values.global))) .Values.imagePullSecrets -}}
 {{- $names = append $names (kindIs "map" . | ternary (get (kindIs "map" . | ternary . dict) "name") .) -}}
 {{- end -}}
-{{- with uniq $names }}
-imagePullSecrets:
-  {{- range . }}
-  - name: {{ . }}
-  {{- end }}
+{{- range uniq $names }}
+- name: {{ . }}
 {{- end }}
 {{- end -}}

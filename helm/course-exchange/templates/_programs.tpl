@@ -1,11 +1,12 @@
-{{/* What each program reads: its environment as a YAML map, of a context, and its secret files, of the root. */}}
+{{/* What each program reads: its environment as a YAML map, of (list context program), and its secret files, of (list root program). */}}
 
-{{/* The roles of Postgres by program, each under the prefix of its settings. */}}
+{{/* The roles of Postgres by program, each under the prefix of its settings. A private port exists if its role has a Secret. */}}
 {{- define "course-exchange.roles" -}}
+{{- $roles := .Values.postgres.roles -}}
 {{- $identity := dict "POSTGRES" "identityRw" -}}
-{{- if .Values.identity.operator.enabled }}{{ $_ := set $identity "OPERATOR_POSTGRES" "identityOperator" }}{{ end -}}
+{{- if $roles.identityOperator.existingSecret }}{{ $_ := set $identity "OPERATOR_POSTGRES" "identityOperator" }}{{ end -}}
 {{- $catalog := dict "POSTGRES" "catalogRo" -}}
-{{- if .Values.designCatalog.feed.enabled }}{{ $_ := set $catalog "FEED_POSTGRES" "catalogFeed" }}{{ end -}}
+{{- if $roles.catalogFeed.existingSecret }}{{ $_ := set $catalog "FEED_POSTGRES" "catalogFeed" }}{{ end -}}
 identity: {{ toJson $identity }}
 design-catalog: {{ toJson $catalog }}
 migrations.identity: {{ set (deepCopy $identity) "MIGRATOR_POSTGRES" "identityMigrator" | toJson }}
@@ -13,133 +14,96 @@ migrations.design-catalog: {{ set (deepCopy $catalog) "MIGRATOR_POSTGRES" "catal
 migrations.seed: { MIGRATOR_POSTGRES: identityMigrator }
 {{- end -}}
 
-{{- define "course-exchange.gateway.env" -}}
-{{ include "course-exchange.serverEnv" (list . (list "IDENTITY" "identity") (list "CATALOG" "design-catalog")) }}
-{{- with .values.trustedProxies }}
+{{- define "course-exchange.programEnv" -}}
+{{- $context := first . -}}
+{{- $program := last . -}}
+{{- $root := $context.root -}}
+{{- $ofIdentity := has $program (list "identity" "migrations.identity") -}}
+{{- with $root.Values -}}
+{{- if ne $program "contract-tests" }}
+# By default glibc keeps an arena for each thread of Node, 20 MiB and more.
+MALLOC_ARENA_MAX: "2"
+LOG_LEVEL: {{ $context.values.logLevel }}
+{{- if .telemetry.endpoint }}
+OTEL_EXPORTER_OTLP_ENDPOINT: {{ .telemetry.endpoint | quote }}
+# Without an exponent, which programs refuse.
+OTEL_TRACES_SAMPLER_ARG: {{ regexReplaceAllLiteral "[.]?0+$" (printf "%.9f" (float64 .telemetry.samplerRatio)) "" | quote }}
+{{- end }}
+{{- end }}
+{{- range $name, $port := $context.ports }}
+{{- /* An IPv6 address needs brackets in RPC_HOST. */}}
+{{- $isRpc := eq $name "grpc" }}
+{{- $prefix := $isRpc | ternary "RPC" (upper $name) }}
+{{ $prefix }}_HOST: {{ $isRpc | ternary (regexReplaceAll "^(.*:.*)$" $root.Values.listenAddress "[${1}]") $root.Values.listenAddress | quote }}
+{{- if has $name (list "health" "http" "grpc") }}
+{{ $prefix }}_PORT: {{ int $port | quote }}
+{{- end }}
+{{- end }}
+{{- if and $context.ports .internalTls.enabled (ne $program "demo-partner") }}
+# The certificates' Secret is mounted whole, never by subPath, so that a change reaches the folder.
+RPC_TLS_DIRECTORY: /run/course-exchange/tls
+{{- end }}
+{{- if or $context.ports (eq $program "migrations.identity") }}
+ISSUER: {{ .issuer | quote }}
+{{- end }}
+{{- if or $ofIdentity (hasPrefix "migrations." $program) }}
+ENVIRONMENT: {{ .environment }}
+{{- end }}
+{{- if or $ofIdentity (eq $program "design-catalog") }}
+ACCESS_TOKEN_ALGORITHM: {{ .identity.accessTokenAlgorithm }}
+{{- end }}
+{{- include "course-exchange.postgres.env" (list $root $program) }}
+{{- if $ofIdentity }}{{ include "course-exchange.redis.env" $root }}{{ end }}
+{{- if eq $program "gateway" }}
+{{- include "course-exchange.targetEnv" (list $root (dict "IDENTITY" "identity" "CATALOG" "design-catalog")) }}
+{{- with $context.values.trustedProxies }}
 TRUSTED_PROXIES: {{ join "," . | quote }}
 {{- end }}
-{{- range $link, $url := .values.links }}
-{{- if $url }}
-LINK_{{ snakecase $link | upper }}: {{ $url | quote }}
-{{- end }}
-{{- end }}
-{{- end -}}
-
-{{- define "course-exchange.gateway.files" -}}{{- end -}}
-
-{{- define "course-exchange.identity.env" -}}
-{{ include "course-exchange.serverEnv" (list .) }}
-{{- include "course-exchange.callersEnv" (list . (list "GATEWAY" "gateway" "gateway") (list "CATALOG" "design-catalog" "designCatalog")) }}
-ENVIRONMENT: {{ .root.Values.environment }}
-ACCESS_TOKEN_ALGORITHM: {{ .root.Values.identity.accessTokenAlgorithm }}
-APPROVAL_BY_ANOTHER_OPERATOR: {{ .values.operator.approvalByAnother | quote }}
-LOGIN_HASHING_CONCURRENCY: {{ int .values.loginHashingConcurrency | quote }}
-MAX_REFRESH_FAMILIES: {{ int .values.maxRefreshFamilies | quote }}
-POSTGRES_POOL_SIZE: {{ int .values.postgresPoolSize | quote }}
-{{- include "course-exchange.postgres.env" (list .root "identity") }}
-{{- include "course-exchange.redis.env" .root }}
-{{- end -}}
-
-{{- define "course-exchange.identity.files" -}}
-{{- include "course-exchange.keyEncryption.files" . }}
-{{- include "course-exchange.userHashKey.file" . }}
-{{- include "course-exchange.postgres.files" (list . "identity") }}
-{{- include "course-exchange.privatePort.files" (list "OPERATOR" .Values.identity.operator) }}
-{{- include "course-exchange.redis.files" . }}
-{{- end -}}
-
-{{- define "course-exchange.design-catalog.env" -}}
-{{ include "course-exchange.serverEnv" (list . (list "IDENTITY" "identity")) }}
-{{- include "course-exchange.callersEnv" (list . (list "GATEWAY" "gateway" "gateway")) }}
-ACCESS_TOKEN_ALGORITHM: {{ .root.Values.identity.accessTokenAlgorithm }}
-POSTGRES_POOL_SIZE: {{ int .values.postgresPoolSize | quote }}
-{{- include "course-exchange.postgres.env" (list .root "design-catalog") }}
-{{- end -}}
-
-{{- define "course-exchange.design-catalog.files" -}}
-{{- include "course-exchange.userHashKey.file" . }}
-{{- include "course-exchange.postgres.files" (list . "design-catalog") }}
-{{- include "course-exchange.privatePort.files" (list "FEED" .Values.designCatalog.feed) }}
-{{- end -}}
-
-{{- define "course-exchange.demo-partner.env" -}}
-{{ include "course-exchange.serverEnv" (list .) }}
-PUBLIC_URL: {{ .values.publicUrl | quote }}
+{{- else if eq $program "identity" }}
+{{- include "course-exchange.callersEnv" (list $root (dict "GATEWAY" "gateway" "CATALOG" "design-catalog")) }}
+{{- else if eq $program "design-catalog" }}
+{{- include "course-exchange.targetEnv" (list $root (dict "IDENTITY" "identity")) }}
+{{- include "course-exchange.callersEnv" (list $root (dict "GATEWAY" "gateway")) }}
+{{- else if eq $program "demo-partner" }}
+PUBLIC_URL: {{ .demoPartner.publicUrl | quote }}
 CLIENT_ID: paddock-planner
 SCOPES: openid email profile
 DATABASE_FILE: /data/demo-partner.sqlite
-{{- end -}}
-
-{{- define "course-exchange.demo-partner.files" -}}
-{{- with .Values.demoPartner }}
-- { path: CLIENT_SECRET, secret: {{ .existingSecret }}, key: client-secret }
-- { path: TOKEN_ENCRYPTION_KEY, secret: {{ .existingSecret }}, key: token-encryption-key }
-{{- end }}
-{{- end -}}
-
-{{- define "course-exchange.migrations.identity.env" -}}
-{{ include "course-exchange.commonEnv" . }}
-ENVIRONMENT: {{ .root.Values.environment }}
-ISSUER: {{ .root.Values.issuer | quote }}
-{{- if or .root.Values.ingress.enabled .root.Values.httpRoute.enabled }}
-PUBLIC_HOST: {{ include "course-exchange.host" .root.Values.issuer | quote }}
-{{- end }}
-ACCESS_TOKEN_ALGORITHM: {{ .root.Values.identity.accessTokenAlgorithm }}
-{{- include "course-exchange.postgres.env" (list .root "migrations.identity") }}
-{{- include "course-exchange.redis.env" .root }}
-{{- end -}}
-
-{{- define "course-exchange.migrations.identity.files" -}}
-{{- include "course-exchange.keyEncryption.files" . }}
-{{- include "course-exchange.userHashKey.file" . }}
-{{- include "course-exchange.postgres.files" (list . "migrations.identity") }}
-{{- include "course-exchange.redis.files" . }}
-{{- end -}}
-
-{{- define "course-exchange.migrations.design-catalog.env" -}}
-{{ include "course-exchange.commonEnv" . }}
-ENVIRONMENT: {{ .root.Values.environment }}
-{{- include "course-exchange.postgres.env" (list .root "migrations.design-catalog") }}
-{{- end -}}
-
-{{- define "course-exchange.migrations.design-catalog.files" -}}
-{{- include "course-exchange.postgres.files" (list . "migrations.design-catalog") }}
-{{- end -}}
-
-{{- define "course-exchange.migrations.seed.env" -}}
-{{ include "course-exchange.commonEnv" . }}
-ENVIRONMENT: {{ .root.Values.environment }}
-{{- include "course-exchange.postgres.env" (list .root "migrations.seed") }}
-{{- if .root.Values.migrations.seed.existingSecret }}
+{{- else if eq $program "migrations.seed" }}
+{{- if .migrations.seed.existingSecret }}
 SEED_PATH: {{ include "course-exchange.secretsDirectory" . }}/seed.json
 {{- end }}
-{{- if .root.Values.demoPartner.enabled }}
-DEMO_PARTNER_URL: {{ .root.Values.demoPartner.publicUrl | quote }}
+{{- if .demoPartner.enabled }}
+DEMO_PARTNER_URL: {{ .demoPartner.publicUrl | quote }}
 {{- end }}
-{{- end -}}
-
-{{- define "course-exchange.migrations.seed.files" -}}
-{{- include "course-exchange.postgres.files" (list . "migrations.seed") }}
-{{- with .Values.migrations.seed.existingSecret }}
-- { path: seed.json, secret: {{ . }}, key: seed.json }
-{{- end }}
-{{- end -}}
-
-{{/* `helm test`: where the contract suite finds the release, and its partner and user. */}}
-{{- define "course-exchange.contract-tests.env" -}}
-CONTRACT_ISSUER: {{ .root.Values.issuer | quote }}
-CONTRACT_BASE_URL: {{ printf "http://%s:%v" (include "course-exchange.serviceName" (list .root "gateway")) (include "course-exchange.ports" .root | fromYaml).gateway.http | quote }}
-{{- if .values.existingSecret }}
+{{- else if eq $program "contract-tests" }}
+{{- /* `helm test`: where the contract suite finds the release, and its partner and user. */}}
+CONTRACT_ISSUER: {{ .issuer | quote }}
+CONTRACT_BASE_URL: http://{{ include "course-exchange.serviceName" (list $root "gateway") }}:{{ (include "course-exchange.ports" $root | fromYaml).gateway.http }}
+{{- if .tests.existingSecret }}
 CONTRACT_STACK: {{ include "course-exchange.secretsDirectory" . }}/stack.json
 {{- else }}
 CONTRACT_DEMO: "true"
-CONTRACT_DEMO_PARTNER_URL: {{ .root.Values.demoPartner.publicUrl | quote }}
+CONTRACT_DEMO_PARTNER_URL: {{ .demoPartner.publicUrl | quote }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end -}}
 
-{{- define "course-exchange.contract-tests.files" -}}
-{{- with .Values.tests.existingSecret }}
-- { path: stack.json, secret: {{ . }}, key: stack.json }
+{{/* Targets that a component calls by gRPC, of (list root names), with components by NAME. */}}
+{{- define "course-exchange.targetEnv" -}}
+{{- range $name, $component := last . }}
+{{- $port := (get (include "course-exchange.ports" (first $) | fromYaml) $component).grpc }}
+{{ $name }}_TARGET: dns:///{{ include "course-exchange.serviceName" (list (first $) $component) }}:{{ $port }}
+{{- end }}
+{{- end -}}
+
+{{/* Names with which components may call, of the same: those of their Services, with and without the cluster's domain. */}}
+{{- define "course-exchange.callersEnv" -}}
+{{- $values := (first .).Values -}}
+{{- range $name, $component := $values.internalTls.enabled | ternary (last .) dict }}
+{{- $whole := include "course-exchange.serviceName" (list (first $) $component) }}
+{{ $name }}_TLS_NAMES: {{ $whole }},{{ trimSuffix (printf ".%s" $values.clusterDomain) $whole }}
 {{- end }}
 {{- end -}}
 
@@ -148,25 +112,33 @@ CONTRACT_DEMO_PARTNER_URL: {{ .root.Values.demoPartner.publicUrl | quote }}
 {{- if or .Values.tests.existingSecret .Values.demoPartner.enabled }}true{{ end -}}
 {{- end -}}
 
-{{- define "course-exchange.keyEncryption.files" -}}
-{{- with .Values.secrets }}
-- { path: KEY_ENCRYPTION_KEY, secret: {{ .existingSecret }}, key: key-encryption-key }
-{{- with .keyEncryptionKeyPreviousKey }}
-- { path: KEY_ENCRYPTION_KEY_PREVIOUS, secret: {{ $.Values.secrets.existingSecret }}, key: {{ . }} }
+{{- define "course-exchange.files" -}}
+{{- $program := last . -}}
+{{- $ofIdentity := has $program (list "identity" "migrations.identity") -}}
+{{- with (first .).Values -}}
+{{- $keys := .secrets.existingSecret }}
+{{- if $ofIdentity }}
+- { path: KEY_ENCRYPTION_KEY, secret: {{ $keys }}, key: key-encryption-key }
+{{- with .secrets.keyEncryptionKeyPreviousKey }}
+- { path: KEY_ENCRYPTION_KEY_PREVIOUS, secret: {{ $keys }}, key: {{ . }} }
+{{- end }}
+{{- include "course-exchange.redis.files" .redis }}
+{{- end }}
+{{- if or $ofIdentity (eq $program "design-catalog") }}
+- { path: USER_HASH_KEY, secret: {{ $keys }}, key: user-hash-key }
+{{- end }}
+{{- include "course-exchange.postgres.files" $ }}
+{{- $port := get (dict "identity" (list "OPERATOR" .identity.operator.tlsSecret) "design-catalog" (list "FEED" .designCatalog.feed.tlsSecret)) $program }}
+{{- range $setting, $key := empty (last (default (list "") $port)) | ternary dict (dict "CERT" "tls.crt" "KEY" "tls.key" "CA" "ca.crt") }}
+- { path: {{ first $port }}_TLS_{{ $setting }}, secret: {{ last $port }}, key: {{ $key }} }
+{{- end }}
+{{- if eq $program "demo-partner" }}
+- { path: CLIENT_SECRET, secret: {{ .demoPartner.existingSecret }}, key: client-secret }
+- { path: TOKEN_ENCRYPTION_KEY, secret: {{ .demoPartner.existingSecret }}, key: token-encryption-key }
+{{- end }}
+{{- $given := get (dict "migrations.seed" (list .migrations.seed.existingSecret "seed.json") "contract-tests" (list .tests.existingSecret "stack.json")) $program }}
+{{- if first (default (list "") $given) }}
+- { path: {{ last $given }}, secret: {{ first $given }}, key: {{ last $given }} }
 {{- end }}
 {{- end }}
-{{- end -}}
-
-{{- define "course-exchange.userHashKey.file" }}
-- { path: USER_HASH_KEY, secret: {{ .Values.secrets.existingSecret }}, key: user-hash-key }
-{{- end -}}
-
-{{/* Certificates that open a private port to the network, of (list prefix values). */}}
-{{- define "course-exchange.privatePort.files" -}}
-{{- $prefix := first . -}}
-{{- with last . }}{{ if and .enabled .tlsSecret }}
-- { path: {{ $prefix }}_TLS_CERT, secret: {{ .tlsSecret }}, key: tls.crt }
-- { path: {{ $prefix }}_TLS_KEY, secret: {{ .tlsSecret }}, key: tls.key }
-- { path: {{ $prefix }}_TLS_CA, secret: {{ .tlsSecret }}, key: ca.crt }
-{{- end }}{{ end }}
 {{- end -}}

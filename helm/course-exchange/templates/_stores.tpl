@@ -4,7 +4,7 @@
 {{- define "course-exchange.postgres.env" -}}
 {{- $root := first . -}}
 {{- $postgres := $root.Values.postgres -}}
-{{- range $prefix, $role := get (include "course-exchange.roles" $root | fromYaml) (last .) }}
+{{- range $prefix, $role := get (include "course-exchange.roles" $root | fromYaml) (last .) | default dict }}
 {{- $host := eq $role "catalogRo" | ternary (default $postgres.host $postgres.readHost) $postgres.host }}
 {{ $prefix }}_URL: {{ printf "postgres://%s:%d/%s?%s" $host (int $postgres.port) $postgres.database (include "course-exchange.postgres.tls" $root) | quote }}
 {{- end }}
@@ -26,13 +26,15 @@ sslmode={{ $tls.mode }}
 {{/* The files of a program's roles, of (list root program), and the server's CA. */}}
 {{- define "course-exchange.postgres.files" -}}
 {{- $postgres := (first .).Values.postgres -}}
-{{- range $prefix, $name := get (include "course-exchange.roles" (first .) | fromYaml) (last .) }}
-{{- $role := get $postgres.roles $name }}
-- { path: {{ $prefix }}_USER, secret: {{ $role.existingSecret }}, key: {{ $role.usernameKey }} }
-- { path: {{ $prefix }}_PASSWORD, secret: {{ $role.existingSecret }}, key: {{ $role.passwordKey }} }
+{{- $roles := get (include "course-exchange.roles" (first .) | fromYaml) (last .) | default dict }}
+{{- range $prefix, $name := $roles }}
+{{- with get $postgres.roles $name }}
+- { path: {{ $prefix }}_USER, secret: {{ .existingSecret }}, key: {{ .usernameKey }} }
+- { path: {{ $prefix }}_PASSWORD, secret: {{ .existingSecret }}, key: {{ .passwordKey }} }
+{{- end }}
 {{- end }}
 {{- with $postgres.tls }}
-{{- if and (eq .mode "verify-full") .caSecret.name }}
+{{- if and $roles (eq .mode "verify-full") .caSecret.name }}
 - { path: postgres-ca.crt, secret: {{ .caSecret.name }}, key: {{ .caSecret.key }} }
 {{- end }}
 {{- end }}
@@ -65,19 +67,17 @@ REDIS_CLUSTER: "true"
 {{- empty $sentinel | ternary $mode (printf "sentinel %s" $sentinel) }} {{ sortAlpha $hosts | join "," }}/{{ last $parts }}
 {{- end -}}
 
+{{/* Of `redis`. */}}
 {{- define "course-exchange.redis.files" -}}
-{{- $redis := .Values.redis }}
-{{- $accounts := dict "REDIS" $redis.existingSecret }}
-{{- if eq $redis.mode "sentinel" }}{{ $accounts = set $accounts "REDIS_SENTINEL" $redis.sentinel.existingSecret }}{{ end }}
-{{- range $prefix, $secret := $accounts }}
-{{- if $secret }}
-{{- with $redis.usernameKey }}
-- { path: {{ $prefix }}_USERNAME, secret: {{ $secret }}, key: {{ . }} }
-{{- end }}
-- { path: {{ $prefix }}_PASSWORD, secret: {{ $secret }}, key: {{ $redis.passwordKey }} }
+{{- $sentinels := eq .mode "sentinel" | ternary .sentinel.existingSecret "" }}
+{{- range $prefix, $secret := dict "REDIS" .existingSecret "REDIS_SENTINEL" $sentinels }}
+{{- range $setting, $key := empty $secret | ternary dict (dict "USERNAME" $.usernameKey "PASSWORD" $.passwordKey) }}
+{{- if $key }}
+- { path: {{ $prefix }}_{{ $setting }}, secret: {{ $secret }}, key: {{ $key }} }
 {{- end }}
 {{- end }}
-{{- if and $redis.tls.enabled $redis.tls.caSecret.name }}
-- { path: REDIS_TLS_CA, secret: {{ $redis.tls.caSecret.name }}, key: {{ $redis.tls.caSecret.key }} }
+{{- end }}
+{{- if and .tls.enabled .tls.caSecret.name }}
+- { path: REDIS_TLS_CA, secret: {{ .tls.caSecret.name }}, key: {{ .tls.caSecret.key }} }
 {{- end }}
 {{- end -}}

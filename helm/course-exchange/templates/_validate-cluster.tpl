@@ -43,7 +43,7 @@ redis is another than the release runs with ({{ $before }}): move to it as docs/
 {{- $secrets := lookup "v1" "Secret" .Release.Namespace "" -}}
 {{- if get $secrets "items" -}}
 true
-{{- else if and .Values.defaults.serviceAccount.create (lookup "v1" "ServiceAccount" .Release.Namespace "default") -}}
+{{- else if and (not .Values.defaults.existingServiceAccount) (lookup "v1" "ServiceAccount" .Release.Namespace "default") -}}
 true
 {{- end -}}
 {{- end -}}
@@ -55,19 +55,19 @@ true
 {{- $programs := list "identity" "design-catalog" "migrations.identity" "migrations.design-catalog" "migrations.seed" -}}
 {{- if .Values.demoPartner.enabled }}{{ $programs = append $programs "demo-partner" }}{{ end -}}
 {{- range $programs -}}
-{{- range include (printf "course-exchange.%s.files" .) $ | fromYamlArray -}}
+{{- range include "course-exchange.files" (list $ .) | fromYamlArray -}}
 {{- if .secret }}{{ $_ := set $needed .secret (append (get $needed .secret | default list) .key) }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- /* By its annotation, cert-manager makes the certificates of Ingresses. */ -}}
-{{- if and .Values.ingress.enabled .Values.ingress.tls.enabled (not (regexMatch "cert-manager\\.io/|kubernetes\\.io/tls-acme" (toJson .Values.ingress.annotations))) -}}
+{{- if and .Values.ingress.enabled (hasPrefix "https:" .Values.issuer) (not (regexMatch "cert-manager\\.io/|kubernetes\\.io/tls-acme" (toJson .Values.ingress.annotations))) -}}
 {{- range list .Values.ingress.tls.existingSecret (.Values.demoPartner.enabled | ternary .Values.demoPartner.ingress.tls.existingSecret "") -}}
 {{- if . }}{{ $_ := set $needed . (concat (get $needed . | default list) (list "tls.crt" "tls.key")) }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- $certificates := include "course-exchange.operatorJobs" . | fromYaml | values -}}
-{{- if and .Values.internalTls.enabled (not .Values.internalTls.certManager.issuerRef) -}}
-{{- $certificates = concat $certificates (include "course-exchange.tlsSecrets" . | fromYaml | values) -}}
+{{- range and .Values.internalTls.enabled (not .Values.internalTls.certManager.issuerRef) | ternary (list "gateway" "identity" "design-catalog") list -}}
+{{- $certificates = append $certificates (include "course-exchange.tlsSecret" (dict "root" $ "component" .)) -}}
 {{- end -}}
 {{- range $certificates }}{{ $_ := set $needed . (list "tls.crt" "tls.key" "ca.crt") }}{{ end -}}
 {{- toYaml $needed -}}

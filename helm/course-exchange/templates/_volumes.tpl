@@ -21,42 +21,34 @@
     defaultMode: 288
     sources:
       {{- range . }}
-      - secret:
-          name: {{ .secret }}
-          items: [{ key: {{ .key }}, path: {{ .path }} }]
+      - secret: { name: {{ .secret }}, items: [{ key: {{ .key }}, path: {{ .path }} }] }
       {{- end }}
 {{- end }}
 {{- end -}}
 
 {{/* Volumes of a pod with one container, of its context. */}}
 {{- define "course-exchange.volumes" -}}
-{{- $volumes := include "course-exchange.secretVolume" (list "secrets" .files) | fromYamlArray -}}
-{{- range $name, $secret := .certificates -}}
-{{- $volumes = append $volumes (dict "name" $name "secret" (dict "secretName" $secret "defaultMode" 288)) -}}
-{{- end -}}
-{{- range $name, $folder := .scratch -}}
-{{- $volumes = append $volumes (dict "name" $name "emptyDir" (pick $folder "sizeLimit")) -}}
-{{- end -}}
-{{- with concat $volumes (.values.extraVolumes | default list) -}}
-volumes:
-  {{- toYaml . | nindent 2 }}
-{{- end -}}
+{{- include "course-exchange.secretVolume" (list "secrets" .files) }}
+{{- range $name, $secret := .certificates }}
+- { name: {{ $name }}, secret: { secretName: {{ $secret }}, defaultMode: 288 } }
+{{- end }}
+{{- range $name, $folder := .scratch }}
+- { name: {{ $name }}, emptyDir: { sizeLimit: {{ $folder.sizeLimit }} } }
+{{- end }}
 {{- end -}}
 
 {{/* Mounts of these volumes. `secretVolume` names the volume of the secret files, by default `secrets`. */}}
 {{- define "course-exchange.volumeMounts" -}}
-{{- $mounts := list -}}
-{{- if fromYamlArray .files -}}
-{{- $mounts = append $mounts (dict "name" (default "secrets" .secretVolume) "mountPath" (include "course-exchange.secretsDirectory" .) "readOnly" true) -}}
-{{- end -}}
-{{- range $name, $_ := .certificates -}}
-{{- $mounts = append $mounts (dict "name" $name "mountPath" (printf "/run/course-exchange/%s" $name) "readOnly" true) -}}
-{{- end -}}
-{{- range $name, $folder := .scratch -}}
-{{- $mounts = append $mounts (dict "name" $name "mountPath" $folder.path) -}}
-{{- end -}}
-{{- with concat $mounts (.values.extraVolumeMounts | default list) -}}
-volumeMounts:
-  {{- toYaml . | nindent 2 }}
-{{- end -}}
+{{- if fromYamlArray .files }}
+- { name: {{ default "secrets" .secretVolume }}, mountPath: {{ include "course-exchange.secretsDirectory" . }}, readOnly: true }
+{{- end }}
+{{- range $name, $_ := .certificates }}
+- { name: {{ $name }}, mountPath: /run/course-exchange/{{ $name }}, readOnly: true }
+{{- end }}
+{{- range $name, $folder := .scratch }}
+- { name: {{ $name }}, mountPath: {{ $folder.path }} }
+{{- end }}
+{{- range .values.extraVolumeMounts }}
+- {{ toJson . }}
+{{- end }}
 {{- end -}}
