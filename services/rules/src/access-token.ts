@@ -1,4 +1,5 @@
 // Shared by the issuer and the verifier of access tokens (specification §5, R15.1).
+import { seconds } from './brand.ts';
 
 /** The token's `aud`: the resource API. No client may have this name (R15.3). */
 export const apiAudience = 'design-api';
@@ -20,7 +21,7 @@ export const accessTokenUse = 'access_token';
 /** Seconds that `iat` may be ahead; `exp` has no leeway (R16.4). */
 export const issuedLeeway = 5;
 
-/** Validity of access and ID tokens in seconds (specification §5). */
-export const tokenLifetime = 900;
-/** Seconds for which the key set may be cached (R17.4). */
-export const keySetLifetime = 300;
+/** Of access and ID tokens (specification §5). */
+export const tokenLifetime = seconds(900);
+/** For which the key set may be cached (R17.4). */
+export const keySetLifetime = seconds(300);

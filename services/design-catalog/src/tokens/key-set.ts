@@ -1,6 +1,7 @@
 // Identity's public keys, cached as long as they may be (R17.4), and longer while identity is down.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keySetLifetime } from '@course-exchange/rules/access-token';
+import { inMilliseconds } from '@course-exchange/rules/brand';
 import { unavailable } from '@course-exchange/runtime/process/errors';
 import { type CryptoKey, importJWK, type JSONWebKeySet } from 'jose';
 import { catalogMetrics } from '../metrics.ts';
@@ -64,7 +65,7 @@ export function createKeySet({ fetchJwks, algorithm, now }: KeySetOptions) {
      * the past hour, so that a withdrawn key does not live on.
      */
     find: async (kid: string): Promise<CryptoKey | undefined> => {
-      if (!known.has(kid) || now() - fetchedAt >= keySetLifetime * 1_000) await refresh();
+      if (!known.has(kid) || now() - fetchedAt >= inMilliseconds(keySetLifetime)) await refresh();
       if (now() - fetchedAt >= longestUse) throw unavailable('the key set');
       return known.get(kid)?.key;
     },

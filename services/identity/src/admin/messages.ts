@@ -3,6 +3,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type Duration, type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { ChangeSchema } from '@course-exchange/proto/operator/v1/change';
 import { tokenLifetime } from '@course-exchange/rules/access-token';
+import { inMilliseconds } from '@course-exchange/rules/brand';
 import type { AuditedChange } from '@course-exchange/runtime/audit/table';
 import { callerOf, type IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
@@ -47,5 +48,5 @@ export function durationMs(duration: Duration | undefined): number | null {
 }
 
 export function accessTokensEndAt(now: number) {
-  return timestamps({ accessTokensEndAt: now + tokenLifetime * 1000 });
+  return timestamps({ accessTokensEndAt: now + inMilliseconds(tokenLifetime) });
 }

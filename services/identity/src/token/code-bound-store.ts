@@ -1,4 +1,5 @@
 // Key `code:of:{sub}`: the unexchanged codes of a user, of which there are at most 1,000.
+import { inMilliseconds } from '@course-exchange/rules/brand';
 import type { FamilyId } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
 import { runScript, script } from '../redis/script.ts';
@@ -12,7 +13,7 @@ const mostCodesOfUser = 1_000;
 const list = script(`
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[2])
 local newest = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2] or 0
-redis.call('ZADD', KEYS[1], math.max(ARGV[2] + ${codeLifetime * 1_000}, newest + 1), ARGV[1])
+redis.call('ZADD', KEYS[1], math.max(ARGV[2] + ${inMilliseconds(codeLifetime)}, newest + 1), ARGV[1])
 redis.call('EXPIRE', KEYS[1], ${codeLifetime})
 local over = redis.call('ZCARD', KEYS[1]) - ${mostCodesOfUser}
 if over <= 0 then return {} end

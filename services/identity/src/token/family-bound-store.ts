@@ -1,5 +1,6 @@
 // Key `rt:of:{sub}:<client>`: the refresh families of a user and client in the order in which they began, revoked
 // ones first (R11.5). Best effort: a family that is not listed is valid, and a listed one may be gone.
+import { inMilliseconds } from '@course-exchange/rules/brand';
 import type { ChainableCommander } from 'ioredis';
 import type { FamilyId } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
@@ -112,7 +113,8 @@ export async function readFamilies(store: RedisStore, familyIds: readonly Family
   return familyIds.map((familyId, index) => {
     const fields = answers[index] as FoundFields['fields'];
     const family = toFamily({ familyId, fields, ttlMs: Number.POSITIVE_INFINITY, now });
-    const isExpired = family?.kind === 'grant' && family.issuedAt <= now - refreshTokenLifetime * 1_000;
+    const isExpired =
+      family?.kind === 'grant' && family.issuedAt <= now - inMilliseconds(refreshTokenLifetime);
     return { familyId, family: isExpired ? undefined : family };
   });
 }

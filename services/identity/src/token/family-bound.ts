@@ -1,6 +1,7 @@
 // The bound on the refresh families of a user and client (R11.5): what an exchange makes too many ends behind its answer,
 // soon after. Nothing waits for it, and nothing fails with it: what is left undone, the owner's next exchange does.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inMilliseconds } from '@course-exchange/rules/brand';
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
 import { outsideRequests } from '@course-exchange/runtime/process/request-context';
 import type { FamilyId } from '../ids.ts';
@@ -166,7 +167,7 @@ function isValid(family: FoundFamily['family']): family is ValidFamily {
 function mayHideExpired(over: number, first: readonly FoundFamily[], now: number): boolean {
   const valid = first.map(({ family }) => family).filter(isValid);
   const lastLogin = Math.max(...valid.map(({ loggedInAt }) => loggedInAt));
-  return first.length - valid.length < over && lastLogin < now - refreshTokenLifetime * 1_000;
+  return first.length - valid.length < over && lastLogin < now - inMilliseconds(refreshTokenLifetime);
 }
 
 /** Those that no token can refresh make room first: `gone` ones, then revoked ones, then valid ones. */

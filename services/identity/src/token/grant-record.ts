@@ -8,17 +8,17 @@
 // family keeps the beginning of the hash that it replaced last, to explain a refusal. A revoked family matches nothing,
 // for ever.
 import { hash as digest } from 'node:crypto';
-import type { Seconds } from '@course-exchange/rules/brand';
+import { inMilliseconds, type Seconds, seconds } from '@course-exchange/rules/brand';
 import { formatScope, parseScope, type Scope } from '../clients/scope.ts';
 import type { ClientId, ConsentId, FamilyId, SecretHash, Sub } from '../ids.ts';
 import type { EarlierRequest } from '../refusals/reasons.ts';
 import type { ReasonOf } from '../security-events.ts';
 import { asS256, type ChallengeMethod, type PkceChallenge } from './pkce.ts';
 
-/** Seconds (specification §3). */
-export const refreshTokenLifetime = 30 * 24 * 60 * 60;
-/** Seconds (R33.3). */
-export const endedFamilyMemory = 7 * 24 * 60 * 60;
+/** Specification §3. */
+export const refreshTokenLifetime = seconds(30 * 24 * 60 * 60);
+/** R33.3. */
+export const endedFamilyMemory = seconds(7 * 24 * 60 * 60);
 /** Bytes: of Redis's `hash-max-listpack-value`. */
 const mostPacked = 64;
 
@@ -153,7 +153,7 @@ export function toCode(found: FoundFields): Read<AuthorizationCode> | undefined 
       nonce,
       stateMissing: state_missing === '1',
       pkce: challenge ? { challenge, method: method as ChallengeMethod } : undefined,
-      authTime: auth_time ? (Number(auth_time) as Seconds) : undefined,
+      authTime: auth_time ? seconds(Number(auth_time)) : undefined,
       used: used !== undefined,
       usedBy: toEarlier(used, used_by),
     }
@@ -180,7 +180,7 @@ export function toFamily(found: FoundFields): Read<RefreshFamily> | RevokedFamil
   }
   const label = labelOf(hash as SecretHash);
   const isStepOfToken = step.startsWith(label);
-  const record = toRecord(found, isStepOfToken ? endedFamilyMemory * 1_000 : 0);
+  const record = toRecord(found, isStepOfToken ? inMilliseconds(endedFamilyMemory) : 0);
   const issuedAt = Number(issued_at);
   const replaced = isStepOfToken ? step.slice(label.length) : '';
   const rotation = replaced ? { replaced, by: { requestId: step_by, at: issuedAt } } : undefined;

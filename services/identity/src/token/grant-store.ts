@@ -1,5 +1,6 @@
 // Keys `code:{family id}` and `rt:{family id}`: codes and refresh families (`grant-record.ts`), each change one
 // script. The braces put both keys into one Cluster slot.
+import { seconds } from '@course-exchange/rules/brand';
 import { Overloaded } from '@course-exchange/runtime/process/errors';
 import type { FamilyId } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
@@ -26,8 +27,8 @@ import {
   usedCodeFields,
 } from './grant-record.ts';
 
-/** Seconds (specification §3). */
-export const codeLifetime = 300;
+/** Specification §3. */
+export const codeLifetime = seconds(300);
 /** Seconds: 10 minutes from its issue in all (R10.5). */
 const usedCodeMemory = 300;
 /** Seconds from each rotation: 30 days (specification §3), and those of the memory. */
