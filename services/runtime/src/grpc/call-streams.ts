@@ -100,7 +100,7 @@ function takeMessage(queue: Map<number, WaitingCall>): WaitingCall[] {
 
 let lastId = 0;
 
-/** A call that is too large goes by `sendAlone`. */
+/** A call that is too large goes by `sendAlone`, and its answer does not name its user and client. */
 export function carriedSender(
   ask: (call: WaitingCall) => void,
   method: DescMethod,

@@ -18,16 +18,15 @@ import {
   connectivityState,
   Metadata,
   type ServiceError,
-  type StatusObject,
 } from '@grpc/grpc-js';
 import { context, propagation, SpanKind } from '@opentelemetry/api';
 import { Overloaded } from '../process/errors.ts';
 import { logText } from '../process/logger.ts';
-import { currentCall, nameSubject } from '../process/request-context.ts';
+import { currentCall } from '../process/request-context.ts';
 import { annotate, inSpan } from '../process/spans.ts';
 import { carriedSender, openCallStreams } from './call-streams.ts';
 import { type MessageInit, methodDefinition, methodPath, type OnMessage, type Send } from './methods.ts';
-import { fromStatus, subjectIn } from './status.ts';
+import { fromStatus } from './status.ts';
 
 export interface OutgoingCall {
   /** Sent as `authorization` metadata. Secret. */
@@ -171,16 +170,12 @@ function sender(channel: () => Client, method: DescMethod): Send {
   return (request, headers, deadline, onMessage) => {
     const metadata = new Metadata();
     for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
-    const callContext = context.active();
-    const nameFrom = ({ metadata: trailers }: StatusObject) => nameSubject(subjectIn(trailers), callContext);
     const call = [path, requestSerialize, responseDeserialize, request, metadata, { deadline }] as const;
     return new Promise<unknown>((resolve, reject) => {
       if (!responseStream) {
         const answered = (error: ServiceError | null, response: unknown) =>
           error ? reject(fromStatus(error)) : resolve(response);
-        channel()
-          .makeUnaryRequest(...call, answered)
-          .on('status', nameFrom);
+        channel().makeUnaryRequest(...call, answered);
         return;
       }
       const messages: unknown[] = [];
@@ -195,7 +190,6 @@ function sender(channel: () => Client, method: DescMethod): Send {
             stream.cancel();
           }
         })
-        .on('status', nameFrom)
         .on('error', (error) => reject(fromStatus(error)))
         .on('end', () => resolve(messages));
     });

@@ -16,7 +16,7 @@ import type { SpanAttributes } from '../process/span-attributes.ts';
 import { annotate, inSpan, recordError } from '../process/spans.ts';
 import { type AnsweredCall, type IncomingCall, incomingCall } from './incoming-call.ts';
 import { type Chunks, chunker, deserializer, lengthOf, type MessageInit, methodPath } from './methods.ts';
-import { type ErrorStatuses, sentFailure, statusName, toStatus, trailersOf } from './status.ts';
+import { type ErrorStatuses, sentFailure, statusName, toStatus } from './status.ts';
 
 export interface CallOptions {
   readonly errorStatuses: ErrorStatuses;
@@ -39,8 +39,8 @@ export function answeringHandler(method: DescMethod, handler: Handler, options: 
     const asked = 'request' in call ? call.request : messagesOf(call);
     const incoming = incomingCall(call);
     inCall(incoming, async () => handler(asked, incoming)).then(
-      (response) => callback(null, response, trailersOf(incoming)),
-      (error) => callback(toStatus(error, options, trailersOf(incoming))),
+      (response) => callback(null, response),
+      (error) => callback(toStatus(error, options)),
     );
   };
 }
@@ -59,8 +59,8 @@ export function streamingHandler(method: DescMethod, handler: Handler, options: 
   return (call: ServerWritableStream<unknown, unknown>): void => {
     const incoming = incomingCall(call);
     inCall(incoming, () => writeAll(call, handler(call.request, incoming))).then(
-      () => call.end(trailersOf(incoming)),
-      (error) => call.emit('error', toStatus(error, options, trailersOf(incoming))),
+      () => call.end(),
+      (error) => call.emit('error', toStatus(error, options)),
     );
   };
 }

@@ -2,7 +2,6 @@
 // nothing else.
 import { Metadata, type ServiceError, type StatusObject, status } from '@grpc/grpc-js';
 import { DetailedFailure, Failure } from '../process/errors.ts';
-import type { CallSubject } from '../process/request-context.ts';
 
 export type ErrorStatuses = Readonly<Record<string, keyof typeof status>>;
 
@@ -11,24 +10,6 @@ const trailer = 'error-code';
 const detailTrailer = 'error-detail';
 /** RFC 3339; on private ports only. */
 const possibleAtTrailer = 'error-possible-at';
-
-const userTrailer = 'keyed-user';
-const clientTrailer = 'proven-client';
-
-/** Trailers of every answer. */
-export function trailersOf({ user, client }: CallSubject): Metadata {
-  const metadata = new Metadata();
-  if (user !== undefined) metadata.set(userTrailer, user);
-  if (client !== undefined) metadata.set(clientTrailer, client);
-  return metadata;
-}
-
-export function subjectIn(trailers: Metadata): CallSubject {
-  return {
-    user: trailers.get(userTrailer)[0]?.toString(),
-    client: trailers.get(clientTrailer)[0]?.toString(),
-  };
-}
 
 /** An unknown error becomes `server_error` without its text. */
 export function sentFailure(error: unknown, errorStatuses: ErrorStatuses): Failure {
@@ -39,8 +20,8 @@ export function sentFailure(error: unknown, errorStatuses: ErrorStatuses): Failu
 export function toStatus(
   error: unknown,
   { errorStatuses, sendDetails }: { readonly errorStatuses: ErrorStatuses; readonly sendDetails?: boolean },
-  metadata = new Metadata(),
 ): Partial<StatusObject> {
+  const metadata = new Metadata();
   const sent = sentFailure(error, errorStatuses);
   const { code } = sent;
   metadata.set(trailer, code);
