@@ -21,8 +21,8 @@ beforeAll(async () => {
   gateway = await serveGateway({
     budgetMs: 10_000,
     answers: {
-      listEvents: async function* (_request, { authorization }) {
-        if (authorization !== 'Bearer long') yield { body: Buffer.from('{"items":[]}') };
+      listEvents: async function* (_request, { bearer }) {
+        if (bearer !== 'long') yield { body: Buffer.from('{"items":[]}') };
         else for (let sent = 0; sent < longBytes; sent += part.length) yield { body: part };
       },
     },

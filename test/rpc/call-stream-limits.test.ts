@@ -42,14 +42,12 @@ test('more calls in flight than a server takes are refused before their work', a
 });
 
 test('each call is authenticated separately: a refused one does not affect the others', async () => {
-  const authenticate: RpcServerOptions['authenticate'] = ({ authorization }) => {
-    if (authorization !== 'Bearer good') throw new Overloaded('not now');
+  const authenticate: RpcServerOptions['authenticate'] = ({ bearer }) => {
+    if (bearer !== 'good') throw new Overloaded('not now');
   };
   const { port, calls } = await pod({}, { authenticate });
   const { exchangeToken } = client([port]);
-  const asked = ['good', 'bad', 'good'].map((token) =>
-    exchangeToken({}, { authorization: `Bearer ${token}` }),
-  );
+  const asked = ['good', 'bad', 'good'].map((token) => exchangeToken({}, { bearer: token }));
   const outcomes = await Promise.allSettled(asked);
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   expect(calls()).toBe(2);
@@ -88,8 +86,8 @@ test('no message is larger than its reader takes, whatever calls come together',
   const { held, hold, release } = gate('x'.repeat(250_000));
   const { port } = await pod({ exchangeToken: hold });
   const { exchangeToken } = client([port]);
-  const authorization = `Bearer ${'x'.repeat(10_000)}`;
-  const asked = Array.from({ length: 300 }, () => exchangeToken({}, { authorization }));
+  const bearer = 'x'.repeat(10_000);
+  const asked = Array.from({ length: 300 }, () => exchangeToken({}, { bearer }));
   await expect.poll(() => held.length).toBe(300);
   release();
   for (const { accessToken } of await Promise.all(asked)) expect(accessToken).toHaveLength(250_000);
@@ -159,9 +157,9 @@ describe('capacity is freed whatever its call waits for', () => {
   const never = new Promise<never>(() => {});
   /** Handlers that never end but for `last`: one waits for itself, the other for a caller that reads nothing. */
   const handlers: Parameters<typeof pod>[0] = {
-    exchangeToken: (_request, { authorization }) => (authorization === 'last' ? sleep(0, {}) : never),
-    listEvents: async function* (_request, { authorization }) {
-      while (authorization !== 'last') yield { body: Buffer.alloc(100_000) };
+    exchangeToken: (_request, { bearer }) => (bearer === 'last' ? sleep(0, {}) : never),
+    listEvents: async function* (_request, { bearer }) {
+      while (bearer !== 'last') yield { body: Buffer.alloc(100_000) };
     },
   };
   const hour = 3_600_000;
@@ -178,7 +176,7 @@ describe('capacity is freed whatever its call waits for', () => {
     caller.say({ calls: ids(1_024).map((id) => ({ id, method: paths[method], timeoutMs })) });
     const other = client([port]);
     const ask = () =>
-      other[method]({}, { authorization: 'last' }).then(
+      other[method]({}, { bearer: 'last' }).then(
         () => 'served',
         ({ code }) => code,
       );

@@ -6,7 +6,7 @@ import { Failure } from '@course-exchange/runtime/process/errors';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { cannedAnswers } from '../testing/served-gateway.ts';
-import { connectServices, withLastAnswer } from './services.ts';
+import { bearerCall, connectServices, withLastAnswer } from './services.ts';
 
 test('discovery and key set outlive identity once it has answered for them, even at a retry [R14.1]', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
@@ -88,4 +88,11 @@ test('the caller sees a failure if there never was an answer, and every other fa
   await read();
   answer.mockRejectedValueOnce(new Failure('server_error'));
   await expect(read()).rejects.toMatchObject({ code: 'server_error' });
+});
+
+test('a token has the letters of RFC 6750, and its header is of a bounded length', () => {
+  expect(bearerCall('bearer  a.b-c_d~e+f/g== ').bearer).toBe('a.b-c_d~e+f/g==');
+  const long = `Bearer ${'a'.repeat(8_192)}`;
+  for (const header of [undefined, '', 'Bearer', 'Bearer a b', 'Bearer é', 'Basic abc', long])
+    expect([header, bearerCall(header).bearer]).toEqual([header, undefined]);
 });

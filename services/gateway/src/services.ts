@@ -3,7 +3,6 @@ import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
-import { bearerToken } from '@course-exchange/rules/access-token';
 import { connectRpc, type OutgoingCall } from '@course-exchange/runtime/grpc/client';
 import type { RpcTls } from '@course-exchange/runtime/grpc/tls';
 import { inOneFlight } from '@course-exchange/runtime/process/coalesce';
@@ -24,10 +23,13 @@ export type Services = ReturnType<typeof connectServices>;
 /** Between attempts to get discovery and key set, until both are known. */
 const askAgainMs = 5_000;
 
-/** A malformed header is left out: gRPC metadata cannot carry every byte. */
-export function bearerCall(authorization: string | undefined): OutgoingCall {
-  const token = bearerToken(authorization);
-  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+/** Characters of the longest `Authorization` header that is read. */
+const longestHeader = 8_192;
+
+/** RFC 6750 §2.1. A malformed token is left out: gRPC metadata cannot carry every byte. */
+export function bearerCall(authorization = ''): OutgoingCall {
+  if (authorization.length > longestHeader) return {};
+  return { bearer: /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(authorization)?.[1] };
 }
 
 export function connectServices({ identity, catalog, timeoutMs, now, tls }: ServiceTargets) {

@@ -90,9 +90,7 @@ test('a refusal of user-info is counted by its reason, for the client of a token
   const issue = (scopes: readonly Scope[], at = Date.now()) =>
     issueAccessToken(endpoint.deps.tokens, { sub, clientId: client, scopes }, at, 'id');
   const ask = (token: string) =>
-    inCall(() =>
-      expect(getUserInfo(endpoint.deps, `Bearer ${token}`)).rejects.toMatchObject({ code: 'invalid_token' }),
-    );
+    inCall(() => expect(getUserInfo(endpoint.deps, token)).rejects.toMatchObject({ code: 'invalid_token' }));
   await ask('nonsense');
   await ask(await issue(['openid'], Date.now() - 3_600_000));
   await ask(await issue(['email']));

@@ -7,13 +7,6 @@ export const apiAudience = 'design-api';
 export function isClientId(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(text);
 }
-/** Characters of the longest `Authorization` header that is read. */
-const longestHeader = 8_192;
-/** RFC 6750 §2.1. */
-export function bearerToken(authorization = ''): string | undefined {
-  if (authorization.length > longestHeader) return undefined;
-  return /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(authorization)?.[1];
-}
 /** Its header's `typ` (RFC 9068), in exactly these letters. */
 export const accessTokenType = 'at+jwt';
 /** Its claim `token_use`; an ID token has another. */

@@ -19,13 +19,13 @@ export interface AccessGrant {
 
 export interface ListDeps {
   /** Throws `invalid_token` for anything but a valid access token, `temporarily_unavailable` while no key set is known. */
-  readonly authenticate: (authorization: string | undefined) => Promise<AccessGrant>;
+  readonly authenticate: (token: string | undefined) => Promise<AccessGrant>;
   readonly database: Reads;
   readonly logger: Logger;
 }
 
-export async function eventsJson(deps: ListDeps, authorization: string | undefined): Promise<string> {
-  const { owner, client, user } = await deps.authenticate(authorization);
+export async function eventsJson(deps: ListDeps, token: string | undefined): Promise<string> {
+  const { owner, client, user } = await deps.authenticate(token);
   const { events, json } = await timed(
     catalogMetrics.listDuration,
     { list: 'events' },
@@ -44,10 +44,10 @@ export async function eventsJson(deps: ListDeps, authorization: string | undefin
  */
 export async function designsJson(
   deps: ListDeps,
-  authorization: string | undefined,
+  token: string | undefined,
   eventId: string,
 ): Promise<string> {
-  const { owner, client, user } = await deps.authenticate(authorization);
+  const { owner, client, user } = await deps.authenticate(token);
   const stored = storedEventId(eventId);
   const found =
     stored &&

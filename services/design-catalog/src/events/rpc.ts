@@ -11,11 +11,11 @@ export const bytesInPart = 256 * 1024;
 
 export function catalogHandlers(deps: ListDeps): Handlers<typeof CatalogService> {
   return {
-    listEvents: async function* (_request, { authorization }) {
-      yield* partsOf(await eventsJson(deps, authorization));
+    listEvents: async function* (_request, { bearer }) {
+      yield* partsOf(await eventsJson(deps, bearer));
     },
-    listDesigns: async function* ({ eventId }, { authorization }) {
-      yield* partsOf(await designsJson(deps, authorization, eventId));
+    listDesigns: async function* ({ eventId }, { bearer }) {
+      yield* partsOf(await designsJson(deps, bearer, eventId));
     },
   };
 }

@@ -3,7 +3,6 @@
 // Verifies access tokens at the resource server (specification §5, R15.1). A verified token is cached until it
 // expires or its key leaves the set.
 import { hash } from 'node:crypto';
-import { bearerToken } from '@course-exchange/rules/access-token';
 import { type RefusedToken, refusedFor, verifyAccessToken } from '@course-exchange/rules/token-verification';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { type LogText, logText } from '@course-exchange/runtime/process/logger';
@@ -39,9 +38,8 @@ const longestOwner = 255;
 export function createTokenVerification(deps: TokenVerificationDeps): ListDeps['authenticate'] {
   const remembered = new Map<string, Verified>();
 
-  return async (authorization) => {
-    const token = bearerToken(authorization);
-    if (token === undefined) throw refuse(refusedFor('no token'), deps);
+  return async (token) => {
+    if (!token) throw refuse(refusedFor('no token'), deps);
     const digest = hash('sha256', token, 'base64');
     const known = remembered.get(digest);
     if (known && deps.now() < known.expiresAt && deps.keySet.holds(known.kid, known.key))

@@ -21,7 +21,7 @@ const gateway = await serveGateway({
   trustedProxies: ['127.0.0.1'],
   answers: {
     listEvents: async function* (_request, call) {
-      if (call.authorization === 'Bearer held') await gate.promise;
+      if (call.bearer === 'held') await gate.promise;
       yield* cannedAnswers.listEvents({} as never, call);
     },
     exchangeToken: async (request, call) => {

@@ -139,7 +139,7 @@ test('an authorization request leaves a record, refused directly, by redirect or
 test('user-info leaves the client of a token that we signed', async () => {
   const issued = (seconds: number) =>
     issueAccessToken(deps.tokens, { sub, clientId, scopes: ['openid'] }, Date.now() - seconds * 1_000, 'id');
-  const ask = (bearer: string) => recordsFrom(() => getUserInfo(userinfo, `Bearer ${bearer}`));
+  const ask = (bearer: string) => recordsFrom(() => getUserInfo(userinfo, bearer));
   const answered = { endpoint: 'userinfo', code: 'invalid_token', family: null };
   expect(await ask('nonsense')).toMatchObject([
     { ...answered, clientId: null, clientAuthenticated: false, reason: 'access_token.refused malformed' },
@@ -164,7 +164,7 @@ test('no record holds what was sent, nor the user or the grant (R27) [R34.2]', a
     await outcomeOf(request({ as: { clientId: secret as ClientId, secret: 'canary' } }));
     await begin({ ...state, prompt: 'none' });
     await begin({ ...state, clientId: 'canary@example.org' as ClientId }).catch(() => undefined);
-    await getUserInfo(userinfo, 'Bearer canary.canary.canary').catch(() => undefined);
+    await getUserInfo(userinfo, 'canary.canary.canary').catch(() => undefined);
   });
   expect(records).toHaveLength(7);
   const kept = JSON.stringify(await sql('select * from refusals'));

@@ -8,6 +8,6 @@ import { getUserInfo } from './userinfo.ts';
 export function createTokenHandlers(deps: TokenDeps): Handlers<typeof TokenService> {
   return {
     exchangeToken: (request) => exchangeToken(deps, request),
-    getUserInfo: (_request, { authorization }) => getUserInfo(deps, authorization),
+    getUserInfo: (_request, { bearer }) => getUserInfo(deps, bearer),
   };
 }

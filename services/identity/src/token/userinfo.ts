@@ -1,5 +1,4 @@
 // The claims of an access token's user (R26).
-import { bearerToken } from '@course-exchange/rules/access-token';
 import { type RefusedToken, refusedFor } from '@course-exchange/rules/token-verification';
 import { Refusal } from '../refusals/reasons.ts';
 import type { User } from '../users/user.ts';
@@ -10,14 +9,13 @@ import { readAccessToken } from './jwt.ts';
 /** Throws `invalid_token`, also when the user is disabled or gone (R13.7). */
 export async function getUserInfo(
   deps: Pick<TokenDeps, 'database' | 'tokens' | 'now' | 'onAuthenticated' | 'onAccessTokenRefused'>,
-  authorization: string | undefined,
+  token: string | undefined,
 ): Promise<User> {
   const refuse = ({ reason, client }: RefusedToken): Refusal => {
     const refusal = new Refusal(`access_token.refused ${reason}`);
     deps.onAccessTokenRefused(refusal, client);
     return refusal;
   };
-  const token = bearerToken(authorization);
   const grant = token ? await readAccessToken(deps.tokens, token, deps.now()) : refusedFor('no token');
   if (grant.kind === 'refused') throw refuse(grant);
   const { sub, clientId: client } = grant;

@@ -30,7 +30,7 @@ import { fromStatus } from './status.ts';
 
 export interface OutgoingCall {
   /** Sent as `authorization` metadata. Secret. */
-  readonly authorization?: string | undefined;
+  readonly bearer?: string | undefined;
 }
 
 /** A server-streaming method collects its messages. Throws `Failure` only. */
@@ -155,9 +155,9 @@ function caller(send: Send, method: DescMethod, timeoutMs: number) {
     });
 }
 
-function outgoingMetadata({ authorization }: OutgoingCall): Record<string, string> {
+function outgoingMetadata({ bearer }: OutgoingCall): Record<string, string> {
   const metadata: Record<string, string> = {};
-  if (authorization !== undefined) metadata.authorization = authorization;
+  if (bearer !== undefined) metadata.authorization = `Bearer ${bearer}`;
   const { requestId, clientAddress } = currentCall();
   if (requestId !== '') metadata['x-request-id'] = requestId;
   if (clientAddress !== '') metadata['x-client-address'] = clientAddress;

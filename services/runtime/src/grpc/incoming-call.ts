@@ -14,8 +14,8 @@ export type AnyCall = AnsweredCall | ServerWritableStream<unknown, unknown>;
 export interface IncomingCall extends CallSubject {
   /** Milliseconds since the epoch; Infinity if the caller set none. */
   readonly deadline: number;
-  /** The whole `authorization` metadata. Secret. */
-  readonly authorization: string | undefined;
+  /** The token of the `authorization` metadata, as the gateway read it from the request. Secret. */
+  readonly bearer: string | undefined;
   /** First value of one metadata entry. */
   readonly metadata: (name: string) => string | undefined;
   /** The caller's verified certificate; undefined without mTLS. */
@@ -29,7 +29,7 @@ export function incomingCall(call: AnyCall): IncomingCall {
   const metadata = (name: string) => call.metadata.get(name)[0]?.toString();
   return {
     deadline: Number(call.getDeadline()),
-    authorization: metadata('authorization'),
+    bearer: bearerOf(metadata('authorization')),
     metadata,
     certificate: () => call.getAuthContext().sslPeerCertificate,
     signal: () => {
@@ -41,6 +41,10 @@ export function incomingCall(call: AnyCall): IncomingCall {
   };
 }
 
+function bearerOf(authorization: string | undefined): string | undefined {
+  return authorization?.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : undefined;
+}
+
 export function carriedCall(
   { metadata, timeoutMs }: Call,
   certificate: PeerCertificate | undefined,
@@ -48,7 +52,7 @@ export function carriedCall(
 ): IncomingCall {
   return {
     deadline: Date.now() + timeoutMs,
-    authorization: metadata.authorization,
+    bearer: bearerOf(metadata.authorization),
     metadata: (name) => metadata[name],
     certificate: () => certificate,
     signal: () => {
