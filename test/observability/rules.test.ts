@@ -168,7 +168,7 @@ const reused = event('refresh_token.refused', 'reused');
 
 /** A partner's tokens that were refused twice, which begins their series. */
 const begun = '_x20 2x20';
-const refused = { 'error.type': 'invalid_grant', reason: 'refresh_token.refused reused', client_id: 'acme' };
+const refused = { 'error.type': 'invalid_grant', reason: 'refresh_token_reused', client_id: 'acme' };
 const answered = { client_id: 'acme', 'http.route': '/token', 'error.type': 'invalid_grant' };
 const twice: Input = {
   [alive('identity')]: '0x40',

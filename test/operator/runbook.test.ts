@@ -195,7 +195,7 @@ describe('the runbook as written', () => {
     );
     expect(why.out).toContain('\nDuty       specification S5.lifetime\n');
     const list = await next('A partner asks why');
-    expect(list.out).toMatch(new RegExp(`refresh_token\\.refused reused +${id}\n`));
+    expect(list.out).toMatch(new RegExp(`refresh_token_reused +${id}\n`));
     expect((await next('A partner asks why')).out).toContain('acme');
   });
 

@@ -48,7 +48,7 @@ test('`explain` names the exchange that ended a connection; those in use stay [R
   const explain = () => startTool(['explain', refused, '--json'], environment).ended;
   await expect.poll(async () => (await explain()).exit).toBe(0);
   expect(JSON.parse((await explain()).out)).toMatchObject({
-    reason: 'refresh_token.refused superseded',
+    reason: 'refresh_token_superseded',
     sentence: expect.stringMatching(
       /^A code exchange .* earlier ended this connection: the user had too many/,
     ),

@@ -102,7 +102,7 @@ export async function openEndpoint(
   await keys.refresh();
   const requestLog = { ...createRequestLog(silent, new Secret(Buffer.alloc(32))), ...log };
   const families = openFamilyBound(identity, redis, requestLog);
-  const deps: TokenDeps = {
+  const deps = {
     ...{ database, redis, families },
     tokens: { keys, issuer: 'https://id.example', algorithm: 'ES256' },
     now: Date.now,
@@ -110,7 +110,7 @@ export async function openEndpoint(
     onSecretUsed: () => {},
     conduct: { onGranted: () => {}, onRefused: () => {} },
     ...requestLog,
-  };
+  } satisfies TokenDeps;
 
   const held = await addGrant(identity);
   /** A request with these fields alone, its client authenticated in the body. */
@@ -164,7 +164,7 @@ export async function refusalOf(request: Promise<unknown>) {
   if (!(refusal instanceof Refusal)) throw refusal;
   const { earlier } = refusal.facts;
   if (earlier) expect(Math.abs(Date.now() - earlier.at)).toBeLessThan(30_000);
-  return [refusal.label, earlier?.requestId, ...(earlier?.revoked ? [earlier.revoked] : [])];
+  return [refusal.facts.event?.reason, earlier?.requestId, ...(earlier?.revoked ? [earlier.revoked] : [])];
 }
 
 /** `count` separate connections to one Redis, for the tests of this file. */

@@ -84,17 +84,15 @@ test('a security event names client, user and network; an unauthenticated client
   expect(store.detail(id(1))).toMatchObject({ client: 'acme', claimed: false, kept: 'plain' });
 });
 
-test('the eleventh of equal refusals has no separate line: its span has reason and event', () => {
+test('the eleventh of equal refusals has no separate line: its span has the reason', () => {
   const store = openStore();
-  const traced = { 'course_exchange.error.reason': 'client_authentication.failed wrong_secret' };
+  const traced = { 'course_exchange.error.reason': 'wrong_secret' };
   store.addSpan(span({ service: 'identity', parentSpanId: '1', attributes: traced }));
   store.addLine(answered(traceId, { status: 401, code: 'invalid_client' }));
-  expect(store.detail(traceId)).toMatchObject({
-    ...{ code: 'invalid_client', reason: 'wrong_secret', event: 'client_authentication.failed' },
-  });
+  expect(store.detail(traceId)).toMatchObject({ code: 'invalid_client', reason: 'wrong_secret' });
   const silent = { 'course_exchange.error.reason': 'the server is silent' };
   store.addSpan(span({ traceId: id(1), attributes: silent }));
-  expect(store.detail(id(1))).toMatchObject({ reason: 'the server is silent', event: '' });
+  expect(store.detail(id(1))).toMatchObject({ reason: 'the server is silent' });
 });
 
 test('an operator’s change is listed with the requests, and kept as long as a refusal', () => {
@@ -160,13 +158,13 @@ const at = (time: number, text: string) => ({ time, samples: readSamples('gatewa
 
 test('refusals are counted by reason, also where a process has started again', () => {
   const counted = (count: number) =>
-    `course_exchange_tokens_refused_total{error_type="invalid_grant",reason="reused",client_id="a\\"b"} ${count}\n` +
-    `course_exchange_authorizations_refused_total{error_type="invalid_scope",reason="scope not approved"} ${count}\n` +
+    `course_exchange_tokens_refused_total{error_type="invalid_grant",reason="refresh_token_reused",client_id="a\\"b"} ${count}\n` +
+    `course_exchange_authorizations_refused_total{error_type="invalid_scope",reason="scope_not_approved"} ${count}\n` +
     `course_exchange_security_events_total{event="login.refused",reason="wrong_password"} ${count}\n` +
     `course_exchange_security_events_total{event="login.accepted",reason=""} ${count}`;
   const lines = [
-    'invalid_grant: reused',
-    'invalid_scope: scope not approved',
+    'invalid_grant: refresh_token_reused',
+    'invalid_scope: scope_not_approved',
     'login.refused: wrong_password',
   ];
   const each = (count: number) => Object.fromEntries(lines.map((name) => [name, count]));

@@ -143,13 +143,12 @@ const usual = ['login.accepted', 'session.begun', 'consent.given'];
 /** Who asked, and what the services said of it. `answer`: the fields of the gateway's line. */
 function partiesOf(spans: readonly Span[], lines: readonly LogLine[], answer?: LogLine['fields']) {
   const said = (key: string) => answer?.[key] ?? lines.find(({ fields }) => fields[key])?.fields[key] ?? '';
-  // Only the first of equal refusals have a line (R33.4). A span has the event before the reason.
+  // Only the first of equal refusals have a line (R33.4).
   const traced = spans.map(({ attributes }) => attributes['course_exchange.error.reason']).find(Boolean);
-  const [, event, reason = ''] = /^(\w+\.\w+)? ?(.*)/.exec(traced ?? '') ?? [];
   const events = lines.flatMap(({ fields }) => fields.event ?? []);
   return {
-    ...{ code: said('code'), reason: said('reason') || reason, client: said('client') },
-    ...{ user: said('user'), network: said('network'), event: joined([...events, event]) },
+    ...{ code: said('code'), reason: said('reason') || (traced ?? ''), client: said('client') },
+    ...{ user: said('user'), network: said('network'), event: joined(events) },
     /** The request named this client and has not proved to be it. */
     claimed: answer !== undefined && answer.client === undefined && said('client') !== '',
     alarming: events.some((one) => !usual.includes(one)),

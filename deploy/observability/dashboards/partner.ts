@@ -41,7 +41,7 @@ export const partner: DashboardSource = {
         events('error_type, reason', 'tokens_refused', { client_id }),
       ],
       'Authorization requests refused': [
-        'Those that name it, in 15 minutes: no client is authenticated there. `consent.denied`, and what is asked with `prompt=none`, is no mistake.',
+        'Those that name it, in 15 minutes: no client is authenticated there. `consent_denied`, and what is asked with `prompt=none`, is no mistake.',
         events('error_type, reason', 'authorizations_refused', { client_id }),
       ],
       'Access tokens refused': [

@@ -13,7 +13,7 @@ export const identityMetrics = {
     unit: '{response}',
     labels: ['error.type', 'reason', 'client_id'],
     about:
-      'Token requests refused, by public code and internal reason; `client_id` of an authenticated client',
+      'Token requests refused, by public code and internal reason, which a fault does not have; `client_id` of an authenticated client',
   }),
   authorizationsRefused: counter({
     name: 'course_exchange.authorizations.refused',

@@ -1,5 +1,4 @@
 // Logs, metrics and span attributes of a request. Users and networks are keyed hashes (R27).
-import { Failure } from '@course-exchange/runtime/process/errors';
 import { networksOf } from '@course-exchange/runtime/process/ip-address';
 import {
   type Logger,
@@ -15,7 +14,7 @@ import type { Secret } from '@course-exchange/runtime/process/secret';
 import { annotate } from '@course-exchange/runtime/process/spans';
 import type { ClientId, Sub } from './ids.ts';
 import { identityMetrics } from './metrics.ts';
-import { Refusal, type RefusalRecord } from './refusals/reasons.ts';
+import { Refusal } from './refusals/reasons.ts';
 import type { RefusalQueue } from './refusals/records.ts';
 import { isSummedUp, type OnSecurityEvent, securityEvents } from './security-events.ts';
 
@@ -79,16 +78,12 @@ export function createRequestLog(
   };
 
   /** A security event has its own line, a fault that of its call. */
-  const logRefusal = ({ code, label }: Refusal, client: string | undefined): void => {
+  const logRefusal = ({ code, reason }: Refusal, client: string | undefined): void => {
     const named = client === undefined ? {} : { client: logText(client) };
-    logger.info('request refused', { code: logText(code), reason: logText(label), ...named });
+    logger.info('request refused', { code: logText(code), reason: logText(reason), ...named });
   };
 
-  const record = (
-    endpoint: RefusalRecord['endpoint'],
-    { code, reason, facts }: Refusal,
-    named: Named,
-  ): void => {
+  const record = ({ endpoint, code, reason, facts }: Refusal, named: Named): void => {
     const { client, claimed, isAuthenticated: clientAuthenticated = false } = named;
     const sub = named.sub ?? facts.grant?.sub;
     refusalQueue?.record({
@@ -101,14 +96,13 @@ export function createRequestLog(
 
   /** `claimed`: named by a request whose client has not authenticated. */
   const onTokenRefused = (error: unknown, claimed: () => string | undefined): void => {
-    const sentence = error instanceof Failure ? error.message : '';
-    const reason = error instanceof Refusal ? error.label : sentence;
+    const reason = error instanceof Refusal ? error.reason : '';
     const { client } = currentCall().subject;
     tokensRefused.add({ 'error.type': errorType(error), reason, client_id: client ?? unknownClient });
     if (!(error instanceof Refusal)) return;
     const { event } = error.facts;
     if (event === undefined) logRefusal(error, client);
-    record('token', error, {
+    record(error, {
       client: client ?? event?.client,
       isAuthenticated: client !== undefined,
       claimed: client === undefined ? claimed() : undefined,
@@ -118,9 +112,9 @@ export function createRequestLog(
   /** `client`: of a token that we signed. */
   const onAccessTokenRefused = (refused: Refusal, client: string | undefined): void => {
     nameSubject({ client });
-    accessTokensRefused.add({ reason: refused.label, client_id: client ?? unknownClient });
+    accessTokensRefused.add({ reason: refused.reason, client_id: client ?? unknownClient });
     logRefusal(refused, client);
-    record('userinfo', refused, { client, isAuthenticated: client !== undefined });
+    record(refused, { client, isAuthenticated: client !== undefined });
   };
 
   /** `client`: registered, not authenticated. A security event has its own line. */
@@ -136,8 +130,8 @@ export function createRequestLog(
       'course_exchange.error.reason': logText(reason),
       ...(client && { 'course_exchange.client_id': logText(client) }),
     }));
-    if (!Object.hasOwn(securityEvents, reason)) logRefusal(refused, client);
-    record('authorization', refused, { ...who, client });
+    if (reason !== 'consent_denied' && reason !== 'id_token_hint_refused') logRefusal(refused, client);
+    record(refused, { ...who, client });
   };
 
   const onConsentShown = (client: ClientId): void => consentsShown.add({ client_id: client });

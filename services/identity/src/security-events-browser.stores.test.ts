@@ -108,9 +108,9 @@ test('tells of a consent that an operator withdrew, once it is withdrawn [R33.1]
 });
 
 test.each([
-  [{ scope: 'openid canary' }, 'invalid_scope', 'unknown scope'],
+  [{ scope: 'openid canary' }, 'invalid_scope', 'unknown_scope'],
   [{ responseType: 'canary' }, 'unsupported_response_type', 'response_type'],
-  [{ prompt: 'none' }, 'login_required', 'prompt=none, and login is to be asked'],
+  [{ prompt: 'none' }, 'login_required', 'prompt_none_login'],
   [{ request: 'canary' }, 'request_not_supported', 'request'],
 ])('a refused authorization names the client that exists, and why: %j', async (changes, code, reason) => {
   const answer = begin(changes).then(
@@ -127,9 +127,9 @@ test('a client that does not exist is named nowhere, one that is inactive is', a
   for (const named of ['', 'made-up', client] as ClientId[])
     await expect(begin({ clientId: named })).rejects.toMatchObject({ code: 'invalid_client' });
   expect(refused().map(([, ...line]) => line)).toEqual([
-    ['client_id missing', undefined],
-    ['unknown client', undefined],
-    ['inactive client', client],
+    ['client_id_missing', undefined],
+    ['unknown_client', undefined],
+    ['inactive_client', client],
   ]);
   expect(await counted('authorizations_refused', 'made-up')).toEqual([]);
 });
@@ -143,8 +143,8 @@ test('a refusal that is a security event is counted once, and has no second line
   expect(await submitConsent(deps, { ...form, decision: 'deny' })).toEqual(denied);
   expect(refused()).toEqual([]);
   expect(await counted('authorizations_refused', client)).toEqual([
-    ['invalid_request', 'id_token_hint.refused', 1],
-    ['access_denied', 'consent.denied', 1],
+    ['invalid_request', 'id_token_hint_refused', 1],
+    ['access_denied', 'consent_denied', 1],
   ]);
 });
 
@@ -155,8 +155,8 @@ test('missing consent under prompt=none, a foreign form and an expired one have 
   clock.now += 31 * 60_000;
   await logIn(form);
   expect(refused()).toEqual([
-    ['consent_required', 'prompt=none, and consent is to be asked', client],
-    ['invalid_request', 'form of another browser', client],
-    ['invalid_request', 'form came too late', client],
+    ['consent_required', 'prompt_none_consent', client],
+    ['invalid_request', 'form_of_another_browser', client],
+    ['invalid_request', 'form_came_too_late', client],
   ]);
 });

@@ -74,13 +74,13 @@ test('any other refusal has a line, and all are counted, for a client once it ha
   ])
     await inCall(() => expect(request(fields)).rejects.toThrow());
   const proven = [
-    ['invalid_scope', 'beyond the grant'],
+    ['invalid_scope', 'beyond_the_grant'],
     ['unsupported_grant_type', 'grant_type'],
   ];
-  const unproven = ['invalid_request', 'two client authentication methods'];
+  const unproven = ['invalid_request', 'two_client_authentication_methods'];
   expect(refused()).toEqual([...proven.map((one) => [...one, client]), [...unproven, undefined]]);
   expect(told()).toMatchObject([{ client, reason: 'malformed' }]);
-  const series = [...proven, ['invalid_grant', 'malformed']].map((one) => [...one, 1]);
+  const series = [...proven, ['invalid_grant', 'refresh_token_malformed']].map((one) => [...one, 1]);
   expect((await counted('tokens_refused', client)).toSorted()).toEqual(series.toSorted());
   expect(await counted('tokens_refused', 'unknown')).toContainEqual([...unproven, 1]);
 });

@@ -21,7 +21,7 @@ const reused = {
   clientId: 'acme',
   clientAuthenticated: true,
   code: 'invalid_grant',
-  reason: 'refresh_token.refused reused',
+  reason: 'refresh_token_reused',
   user: 'hash-of-user',
   family: 'hash-of-grant',
   earlier: { requestId: 'checkout-0', at: timestampFromMs(at - 4_200) },
@@ -36,7 +36,7 @@ const claimed = {
   endpoint: Endpoint.AUTHORIZATION,
   clientId: 'beta',
   code: 'invalid_scope',
-  reason: 'unknown scope',
+  reason: 'unknown_scope',
   sentence: 'A scope is unknown.',
   partnerDoes: 'Ask for others.',
   operatorLooks: 'Nothing.',
@@ -67,7 +67,7 @@ Time      2026-11-20T11:59:00.123Z
 Endpoint  token
 Client    acme
 Answer    invalid_grant
-Reason    refresh_token.refused reused
+Reason    refresh_token_reused
 User      hash-of-user
 Grant     hash-of-grant
 Earlier   2026-11-20T11:58:55.923Z, request checkout-0
@@ -166,9 +166,9 @@ test('refusals are listed newest first, with a filter, over pages, up to the lim
   const few = await runAgainst(serviceWith(many, asked), words);
   expect(few.err).toBe('There are more: use --limit.\n');
   expect(few.out.split('\n').slice(0, 3)).toEqual([
-    'TIME                     CLIENT          ENDPOINT       CODE           REASON                        REQUEST ID',
-    '2026-11-20 11:59:00 UTC  beta (claimed)  authorization  invalid_scope  unknown scope                 checkout-1',
-    '2026-11-20 11:59:00 UTC  acme            token          invalid_grant  refresh_token.refused reused  checkout-1',
+    'TIME                     CLIENT          ENDPOINT       CODE           REASON                REQUEST ID',
+    '2026-11-20 11:59:00 UTC  beta (claimed)  authorization  invalid_scope  unknown_scope         checkout-1',
+    '2026-11-20 11:59:00 UTC  acme            token          invalid_grant  refresh_token_reused  checkout-1',
   ]);
   expect(asked).toMatchObject([{ clientId: 'acme', code: 'invalid_grant', pageSize: 101 }]);
   expect(asked[0]?.since && timestampMs(asked[0].since)).toBe(Date.parse('2026-11-20T11:00:00Z'));
@@ -183,7 +183,7 @@ test('refusals are listed newest first, with a filter, over pages, up to the lim
     endpoint: 'authorization',
     clientId: 'beta',
     code: 'invalid_scope',
-    reason: 'unknown scope',
+    reason: 'unknown_scope',
     sentence: 'A scope is unknown.',
   });
   expect((await runAgainst(serviceWith([]), words)).out).toBe('None.\n');

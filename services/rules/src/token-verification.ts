@@ -11,7 +11,7 @@ import { accessTokenType, accessTokenUse, apiAudience, isClientId, issuedLeeway 
 
 /** For logs and metrics. Callers learn `invalid_token`. */
 export const tokenRefusals = [
-  'no token',
+  'no_token',
   'malformed',
   'algorithm',
   'type',
@@ -21,7 +21,7 @@ export const tokenRefusals = [
   'audience',
   'use',
   'expired',
-  'issued later',
+  'issued_later',
   'subject',
   'scope',
 ] as const;
@@ -117,7 +117,7 @@ export async function verifyAccessToken<Key extends CryptoKey | KeyObject>(
   const { token_use, sub, client_id, scope, exp, iat } = claims;
   if (token_use !== accessTokenUse) return refusedFor('use', claims);
   if (exp === undefined || iat === undefined) return refusedFor('malformed', claims);
-  if (iat * 1_000 > now + issuedLeeway * 1_000) return refusedFor('issued later', claims);
+  if (iat * 1_000 > now + issuedLeeway * 1_000) return refusedFor('issued_later', claims);
   if (typeof client_id !== 'string' || !isClientId(client_id)) return refusedFor('malformed');
   if (typeof sub !== 'string') return refusedFor('subject', claims);
   if (typeof scope !== 'string' || !scope.split(' ').includes('openid')) return refusedFor('scope', claims);

@@ -39,7 +39,7 @@ export function createTokenVerification(deps: TokenVerificationDeps): ListDeps['
   const remembered = new Map<string, Verified>();
 
   return async (token) => {
-    if (!token) throw refuse(refusedFor('no token'), deps);
+    if (!token) throw refuse(refusedFor('no_token'), deps);
     const digest = hash('sha256', token, 'base64');
     const known = remembered.get(digest);
     if (known && deps.now() < known.expiresAt && deps.keySet.holds(known.kid, known.key))

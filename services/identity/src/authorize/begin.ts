@@ -97,7 +97,7 @@ async function begin(
   }
   const page = pageOf(interaction);
   if (request.prompts.includes('none'))
-    return refuseByRedirect(deps, request, `prompt=none, and ${page} is to be asked`, subject?.sub);
+    return refuseByRedirect(deps, request, `prompt_none_${page}`, subject?.sub);
   if (page === 'login') return startLogin(deps, client, request, cookie);
   await createInteraction(deps.redis, interaction, interaction.createdAt);
   return started(interaction, interactionCookie, page);

@@ -4,7 +4,7 @@
 // The browser's repeat within 10 s of a crash in between creates the same code, since it is derived from the
 // interaction cookie. There is no code without a repeat; there are never two.
 import { grantConsent } from '../consents/consent-table.ts';
-import { Refusal } from '../refusals/reasons.ts';
+import { authorizationRefusal } from '../refusals/reasons.ts';
 import { countCode } from '../token/code-bound-store.ts';
 import { createAuthorizationCode } from '../token/grant-store.ts';
 import {
@@ -20,9 +20,9 @@ import { codeRedirect, errorRedirect, type PartnerRedirect } from './response.ts
 import type { StepDeps } from './signed-in-user.ts';
 
 const reasons = {
-  access_denied: 'consent.denied',
-  login_required: 'another user than the hinted one',
-  invalid_scope: 'scope no longer approved',
+  access_denied: 'consent_denied',
+  login_required: 'another_user_than_the_hinted_one',
+  invalid_scope: 'scope_no_longer_approved',
 } as const;
 
 export function reportDecision(
@@ -34,7 +34,7 @@ export function reportDecision(
     onSecurityEvent({ event: 'consent.given', ...known });
   if (decision?.kind !== 'refused') return;
   const { error } = decision;
-  onAuthorizationRefused(new Refusal(reasons[error]), request.clientId, { sub: subject?.sub });
+  onAuthorizationRefused(authorizationRefusal(reasons[error]), request.clientId, { sub: subject?.sub });
   if (error === 'access_denied') onSecurityEvent({ event: 'consent.denied', ...known });
 }
 

@@ -2,7 +2,7 @@
 import type { Client } from '../clients/client.ts';
 import { findClient } from '../clients/client-table.ts';
 import { findConsent } from '../consents/consent-table.ts';
-import { Refusal } from '../refusals/reasons.ts';
+import { authorizationRefusal } from '../refusals/reasons.ts';
 import { completeDecision, reportDecision } from './finish.ts';
 import {
   answers,
@@ -49,7 +49,7 @@ export async function openForm(deps: StepDeps, form: PresentedForm): Promise<Own
   const { stored, client } = open;
   const { interactionCookie, formToken } = form;
   if (!isOwnForm(stored.interaction, interactionCookie, formToken))
-    return rejectForm(deps, stored.interaction, 'form of another browser');
+    return rejectForm(deps, stored.interaction, 'form_of_another_browser');
   return { kind: 'owned', stored, interactionCookie, client };
 }
 
@@ -62,7 +62,7 @@ export async function findOpen(
   if (stored === undefined) return { kind: 'expired' };
   const client = await findAnswerableClient(deps, stored.interaction);
   if (!isOpen(stored.interaction, deps.now()))
-    return rejectForm(deps, stored.interaction, 'form came too late');
+    return rejectForm(deps, stored.interaction, 'form_came_too_late');
   return { kind: 'open', stored, client };
 }
 
@@ -99,7 +99,7 @@ export function isOpen(interaction: Interaction, now: number): boolean {
 export async function findAnswerableClient(deps: StepDeps, { request }: Interaction): Promise<Client> {
   const client = await findClient(deps.database, request.clientId);
   return refuseDirectly(deps, client?.clientId, () => {
-    if (!client) throw new Refusal('unknown client');
+    if (!client) throw authorizationRefusal('unknown_client');
     requireAnswerable(client, request.redirectUri);
     return client;
   });
@@ -144,7 +144,7 @@ async function resultOf(
   if (stored === undefined) return { kind: 'expired' };
   const { decision } = stored.interaction;
   if (decision === undefined) return { kind: 'next', page: pageOf(stored.interaction) };
-  if (!answers(decision, event)) return rejectForm(deps, stored.interaction, 'decided otherwise before');
+  if (!answers(decision, event)) return rejectForm(deps, stored.interaction, 'decided_otherwise_before');
   return completeDecision(deps, stored, decision, interactionCookie);
 }
 

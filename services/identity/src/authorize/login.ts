@@ -53,7 +53,7 @@ export async function submitLogin(deps: StepDeps & LoginDeps, form: LoginForm): 
   const { interaction } = own.stored;
   const check = await checkCredentials(deps, form, interaction.request.clientId);
   if (check.kind === 'accepted') return signIn(deps, own, form, check);
-  if (interaction.decision) return rejectForm(deps, interaction, 'form came too late');
+  if (interaction.decision) return rejectForm(deps, interaction, 'form_came_too_late');
   return { ...check, view: await loginPage(deps, own, form.browserSession, form.email) };
 }
 
@@ -62,9 +62,9 @@ async function startAgain(deps: StepDeps, form: LoginForm): Promise<StartedInter
   const open = await findOpen(deps, form);
   if (open.kind !== 'open') return open;
   const { interaction } = open.stored;
-  if (interaction.decision) return rejectForm(deps, interaction, 'form came too late');
+  if (interaction.decision) return rejectForm(deps, interaction, 'form_came_too_late');
   if ((await deps.seal.open(form.sealedInteraction))?.id !== interaction.id)
-    return rejectForm(deps, interaction, 'form of another browser');
+    return rejectForm(deps, interaction, 'form_of_another_browser');
   return startLogin(deps, open.client, interaction.request, form.browserSession, form.email);
 }
 

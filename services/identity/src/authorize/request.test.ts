@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../clients/client.ts';
 import type { ClientId, Sub } from '../ids.ts';
-import { codeOf } from '../refusals/reasons.ts';
+import { refusalCodes } from '../refusals/reasons.ts';
 import {
   type AuthorizationParameters,
   checkDirectly,
@@ -54,10 +54,10 @@ describe('errors by redirect (R5.7, R5.11, R5.18)', () => {
     [{ responseMode: 'fragment' }, 'invalid_request', 'response_mode'],
     [{ prompt: 'none login' }, 'invalid_request', 'prompt'],
     [{ maxAge: '-1' }, 'invalid_request', 'max_age'],
-    [{ idTokenHint: 'forged' }, 'invalid_request', 'id_token_hint.refused'],
+    [{ idTokenHint: 'forged' }, 'invalid_request', 'id_token_hint_refused'],
   ])('%j is %s', async (changes, error, reason) => {
     expect(await checked(changes)).toBe(reason);
-    expect(codeOf(reason)).toBe(error);
+    expect(refusalCodes.authorization[reason]).toBe(error);
   });
 
   it('a login_hint over 254 bytes and ui_locales over 100 are ignored [R3.7]', async () => {

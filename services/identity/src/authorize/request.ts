@@ -5,7 +5,7 @@ import { authorizationParameters } from '@course-exchange/rules/parameters';
 import type { Client } from '../clients/client.ts';
 import { isWithin, parseScope, parseWords, type Scope } from '../clients/scope.ts';
 import type { ClientId, Sub } from '../ids.ts';
-import { Refusal } from '../refusals/reasons.ts';
+import { authorizationRefusal } from '../refusals/reasons.ts';
 import { type PkceChallenge, parseChallenge } from '../token/pkce.ts';
 import type { RedirectReason } from './response.ts';
 
@@ -51,7 +51,7 @@ const longest = { state: 2_048, nonce: 2_048, login_hint: 254, ui_locales: 100 }
 
 export function checkRepetition(repeated: readonly string[]): void {
   if (repeated.some((name) => authorizationParameters.includes(name)))
-    throw new Refusal('a parameter came twice');
+    throw authorizationRefusal('repeated_parameter');
 }
 
 export function checkDirectly(
@@ -60,27 +60,27 @@ export function checkDirectly(
   notUtf8: readonly string[] = [],
 ): TrustedRequest {
   const { redirectUri, responseType } = parameters;
-  if (parameters.clientId === '') throw new Refusal('client_id missing');
-  if (!client) throw new Refusal('unknown client');
+  if (parameters.clientId === '') throw authorizationRefusal('client_id_missing');
+  if (!client) throw authorizationRefusal('unknown_client');
   requireAnswerable(client, redirectUri);
   const scopes = parseScope(parameters.scope);
-  if (scopes === undefined) throw new Refusal('unknown scope');
-  if (scopes.length === 0) throw new Refusal('scope missing');
-  if (!isWithin(scopes, client.scopes)) throw new Refusal('scope not approved');
-  if (responseType === '') throw new Refusal('response_type missing');
-  if (responseType !== 'code') throw new Refusal('response_type');
+  if (scopes === undefined) throw authorizationRefusal('unknown_scope');
+  if (scopes.length === 0) throw authorizationRefusal('scope_missing');
+  if (!isWithin(scopes, client.scopes)) throw authorizationRefusal('scope_not_approved');
+  if (responseType === '') throw authorizationRefusal('response_type_missing');
+  if (responseType !== 'code') throw authorizationRefusal('response_type');
   const pkce = parseChallenge(parameters.codeChallenge, parameters.codeChallengeMethod);
   for (const name of ['state', 'nonce'] as const)
     if (notUtf8.includes(name) || Buffer.byteLength(parameters[name]) > longest[name])
-      throw new Refusal(`${name} too long, or not UTF-8`);
+      throw authorizationRefusal(`${name}_too_long_or_not_utf8`);
   return { client, redirectUri, scopes, pkce };
 }
 
 /** Throws when there is no address to answer to (R1.3, R1.4). */
 export function requireAnswerable({ active, redirectUris }: Client, redirectUri: string): void {
-  if (!active) throw new Refusal('inactive client');
-  if (redirectUri === '') throw new Refusal('redirect_uri missing');
-  if (!redirectUris.includes(redirectUri)) throw new Refusal('redirect_uri not registered');
+  if (!active) throw authorizationRefusal('inactive_client');
+  if (redirectUri === '') throw authorizationRefusal('redirect_uri_missing');
+  if (!redirectUris.includes(redirectUri)) throw authorizationRefusal('redirect_uri_not_registered');
 }
 
 export async function checkRedirected(
@@ -98,7 +98,7 @@ export async function checkRedirected(
   if (prompts === undefined) return 'prompt';
   if (maxAge === 'malformed') return 'max_age';
   const hintedSub = idTokenHint === '' ? undefined : await readHint(idTokenHint);
-  if (idTokenHint !== '' && hintedSub === undefined) return 'id_token_hint.refused';
+  if (idTokenHint !== '' && hintedSub === undefined) return 'id_token_hint_refused';
   return { ...trusted, clientId, state, nonce, prompts, maxAge, loginHint, uiLocales, hintedSub };
 }
 

@@ -1,7 +1,7 @@
 // Answers to the partner: appended to the registered redirect URI, never rebuilt by a URL object (R3.3); `state`
 // exactly as sent (R3.4); no `iss` (R4.2).
 import type { ClientId, Sub } from '../ids.ts';
-import { codeOf, Refusal, type RequestReason } from '../refusals/reasons.ts';
+import { authorizationRefusal, Refusal, refusalCodes } from '../refusals/reasons.ts';
 import type { RequestLog } from '../request-log.ts';
 
 export const redirectedErrors = [
@@ -15,10 +15,13 @@ export const redirectedErrors = [
 ] as const;
 export type RedirectedError = (typeof redirectedErrors)[number];
 
+const { authorization: codes } = refusalCodes;
+type Codes = typeof codes;
+
 /** Reasons whose code may go by redirect. */
 export type RedirectReason = {
-  [Reason in RequestReason]: ReturnType<typeof codeOf<Reason>> extends RedirectedError ? Reason : never;
-}[RequestReason];
+  [Reason in keyof Codes]: Codes[Reason] extends RedirectedError ? Reason : never;
+}[keyof Codes];
 
 export interface AnswerAddress {
   readonly redirectUri: string;
@@ -54,8 +57,8 @@ export function refuseByRedirect(
   reason: RedirectReason,
   sub?: Sub,
 ): PartnerRedirect {
-  deps.onAuthorizationRefused(new Refusal(reason), request.clientId, { sub });
-  return errorRedirect(request, codeOf(reason));
+  deps.onAuthorizationRefused(authorizationRefusal(reason), request.clientId, { sub });
+  return errorRedirect(request, codes[reason]);
 }
 
 /** Turns a Refusal thrown by `check` into the direct one of `client`, or of the `claimed` client. */

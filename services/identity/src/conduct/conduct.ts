@@ -114,9 +114,9 @@ export function breachOf(
   wasCurrent: boolean,
   now: number,
 ): Act | undefined {
-  if (reason === 'beyond the grant') return 'scope_exceeded';
-  if (reason === 'code.refused replayed') return 'code_replayed';
-  if (reason !== 'refresh_token.refused reused') return undefined;
+  if (reason === 'beyond_the_grant') return 'scope_exceeded';
+  if (reason === 'code_replayed') return 'code_replayed';
+  if (reason !== 'refresh_token_reused') return undefined;
   const soonAfter = earlier !== undefined && Math.abs(now - earlier.at) <= concurrentMs;
   return wasCurrent || soonAfter ? 'refresh_concurrent' : 'token_reused';
 }

@@ -1,31 +1,28 @@
 // An entry in the table of explanations, and builders for similar ones.
-import type { EarlierRequest, RefusalReason } from './reasons.ts';
+import type { EarlierRequest, RefusalName } from './reasons.ts';
 
-export interface Explanation {
+export interface Entry {
   readonly sentence: string;
   /** The specification's section of the duty that the client certainly broke, else empty. */
   readonly duty: string;
   readonly partnerDoes: string;
   /** CLIENT and USER in commands stand for the record's. */
   readonly operatorLooks: string;
-}
-
-export interface Entry extends Explanation {
   /** If the time of the earlier request is known; `before`: "4.2 s earlier". */
   readonly since?: (before: string) => string;
 }
 
-export function alike<Reason extends RefusalReason>(
+export function alike<Name extends RefusalName>(
   partnerDoes: string,
-  sentences: Readonly<Record<Reason, string>>,
+  sentences: Readonly<Record<Name, string>>,
   operatorLooks = 'Nothing here: the request itself is wrong.',
   duty = '',
-): Record<Reason, Entry> {
-  const entries = Object.entries<string>(sentences).map(([reason, sentence]) => {
+): Record<Name, Entry> {
+  const entries = Object.entries<string>(sentences).map(([name, sentence]) => {
     const entry: Entry = { sentence, duty, partnerDoes, operatorLooks };
-    return [reason, entry] as const;
+    return [name, entry] as const;
   });
-  return Object.fromEntries(entries) as Record<Reason, Entry>;
+  return Object.fromEntries(entries) as Record<Name, Entry>;
 }
 
 export const newFlow = 'Delete the tokens of this user and start a new authorization flow.';

@@ -5,19 +5,31 @@ import { expect, test } from 'vitest';
 import type { ClientId } from '../ids.ts';
 import { securityEvents } from '../security-events.ts';
 import { explain } from './explanation.ts';
-import { type RefusalReason, type RefusalRecord, requestReasons } from './reasons.ts';
+import { refusalCodes } from './reasons.ts';
 
-const refusedEvents = ['client_authentication.failed', 'code.refused', 'refresh_token.refused'] as const;
-const reasons = [
-  ...Object.keys(requestReasons),
-  'refresh_token.refused superseded',
-  ...refusedEvents.flatMap((event) => securityEvents[event].map((reason) => `${event} ${reason}`)),
-  ...tokenRefusals.map((reason) => `access_token.refused ${reason}`),
-] as RefusalReason[];
+const reasons = {
+  token: [
+    ...Object.keys(refusalCodes.token),
+    ...securityEvents['client_authentication.failed'],
+    ...securityEvents['code.refused'].map((reason) => `code_${reason}`),
+    ...[...securityEvents['refresh_token.refused'], 'superseded'].map((reason) => `refresh_token_${reason}`),
+  ],
+  authorization: Object.keys(refusalCodes.authorization),
+  userinfo: tokenRefusals,
+};
+const all = (['token', 'authorization', 'userinfo'] as const).flatMap((endpoint) =>
+  reasons[endpoint].map((reason) => ({ endpoint, reason })),
+);
+
+test('a reason is an identifier', () => {
+  for (const { reason } of all) expect(reason).toMatch(/^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/);
+});
 
 const at = Date.parse('2026-11-20T12:00:00Z');
 
-function record(reason: RefusalReason, more: Partial<RefusalRecord> = {}): RefusalRecord {
+type Explained = Parameters<typeof explain>[0];
+
+function record(reason: string, more: Partial<Explained> = {}): Explained {
   return {
     requestId: 'request-1',
     at,
@@ -39,9 +51,9 @@ const earlier = (before: number, revoked?: 'code_replayed' | 'consent_withdrawn'
 
 const specification = readFileSync(join(import.meta.dirname, '../../../../docs/specification.md'), 'utf8');
 
-test.each(reasons)('"%s" is explained, for the partner without a word of ours', (reason) => {
+test.each(all)('$endpoint.$reason is explained, for the partner without a word of ours', (named) => {
   for (const more of [{}, earlier(4_200), earlier(4_200, 'code_replayed')]) {
-    const { sentence, duty, partnerDoes, operatorLooks } = explain(record(reason, more));
+    const { sentence, duty, partnerDoes, operatorLooks } = explain({ ...record('', more), ...named });
     expect(operatorLooks).not.toContain('A newer version');
     for (const text of [sentence, partnerDoes]) {
       expect(text).toMatch(/^[A-Zp][^\n]+\.$/);
@@ -56,7 +68,7 @@ test.each(reasons)('"%s" is explained, for the partner without a word of ours', 
 });
 
 test('a replaced refresh token names how long before, and the duty', () => {
-  const reused = record('refresh_token.refused reused', earlier(4_234));
+  const reused = record('refresh_token_reused', earlier(4_234));
   expect(explain(reused)).toEqual({
     sentence:
       'The refresh token was replaced 4.2 s earlier, by a request whose answer your backend may have lost. It is spent: start a new authorization flow.',
@@ -65,15 +77,17 @@ test('a replaced refresh token names how long before, and the duty', () => {
       'If you have newer tokens, keep them instead. Refresh one at a time, store the new token in one step, and send one again only after our 503, once.',
     operatorLooks: 'Whether there are more: `partnerctl refusals list --client acme --since 7d`.',
   });
-  expect(explain(record('refresh_token.refused reused')).sentence).toContain(
+  expect(explain(record('refresh_token_reused')).sentence).toContain(
     'replaced more than one step ago, or was never one of this grant',
   );
 });
 
-test.each(['form came too late', 'form of another browser', 'decided otherwise before'] as const)(
+test.each(['form_came_too_late', 'form_of_another_browser', 'decided_otherwise_before'])(
   '"%s" does not say that nothing was connected: an earlier decision may have allowed it',
   (reason) => {
-    expect(explain(record(reason)).partnerDoes).not.toContain('nothing was connected');
+    expect(explain(record(reason, { endpoint: 'authorization' })).partnerDoes).not.toContain(
+      'nothing was connected',
+    );
   },
 );
 
@@ -88,12 +102,12 @@ test.each([
   [172_799_999, '47 hours'],
   [172_800_000, '2 days'],
 ])('%i ms before is %s earlier', (before, text) => {
-  const { sentence } = explain(record('code.refused replayed', earlier(before)));
+  const { sentence } = explain(record('code_replayed', earlier(before)));
   expect(sentence).toBe(`The code was used ${text} earlier, and a code is good for one exchange.`);
 });
 
 test('a revoked grant is explained by what revoked it', () => {
-  const revoked = (more?: Partial<RefusalRecord>) => explain(record('refresh_token.refused revoked', more));
+  const revoked = (more?: Partial<Explained>) => explain(record('refresh_token_revoked', more));
   expect(revoked(earlier(3_000, 'code_replayed'))).toMatchObject({
     sentence:
       'The authorization code was sent a second time 3.0 s earlier: no refresh token of this grant is valid any more.',
@@ -109,14 +123,14 @@ test('a revoked grant is explained by what revoked it', () => {
 });
 
 test('the user to look at is the record’s; an unknown client or user stays a word to fill in', () => {
-  const disabled = 'access_token.refused subject';
+  const disabled = (more = {}) => explain(record('subject', { endpoint: 'userinfo', ...more }));
   const looks = 'user show --hash hash-of-user`. Who changed it: `partnerctl audit list --object user:SUB`';
-  expect(explain(record(disabled)).operatorLooks).toContain(looks);
-  expect(explain(record(disabled, { user: undefined })).operatorLooks).toContain('--hash USER');
+  expect(disabled().operatorLooks).toContain(looks);
+  expect(disabled({ user: undefined }).operatorLooks).toContain('--hash USER');
 });
 
 test('a reason of a newer version has a text', () => {
-  const { sentence, operatorLooks } = explain(record('of tomorrow' as RefusalReason));
+  const { sentence, operatorLooks } = explain(record('of_tomorrow'));
   expect(sentence).toBe('The request was refused.');
   expect(operatorLooks).toContain('A newer version');
 });

@@ -1,86 +1,80 @@
 // refusals/ is why a request was refused: the reasons, their records for seven days, and what support reads of them (`explain`). A
 // caller sees the error code alone.
 
-// Why identity refuses a request at the token, authorization or user-info endpoint. The caller sees only the code, log
-// and metrics the reason, support a record (R34.1). An unlisted reason does not compile.
-import type { ErrorCode } from '@course-exchange/rules/error-codes';
+// Why identity refuses a request, by endpoint, and the code that its caller gets. Log, metrics, traces and records hold the
+// reason (R34.1). An unlisted one does not compile.
 import type { TokenRefusal } from '@course-exchange/rules/token-verification';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import type { ClientId, FamilyId, Sub } from '../ids.ts';
 import type { ReasonOf, SecurityEvent } from '../security-events.ts';
 
-export const requestReasons = {
-  // token endpoint
-  'repeated parameter': 'invalid_request',
-  'two client authentication methods': 'invalid_request',
-  'two client ids': 'invalid_request',
-  'grant_type missing': 'invalid_request',
-  grant_type: 'unsupported_grant_type',
-  'code or redirect_uri missing': 'invalid_request',
-  'malformed verifier': 'invalid_request',
-  'PKCE verifier': 'invalid_request',
-  'refresh_token missing': 'invalid_request',
-  'beyond the grant': 'invalid_scope',
-  'no approved scope is left': 'invalid_scope',
+export const refusalCodes = {
+  token: {
+    repeated_parameter: 'invalid_request',
+    two_client_authentication_methods: 'invalid_request',
+    two_client_ids: 'invalid_request',
+    grant_type_missing: 'invalid_request',
+    grant_type: 'unsupported_grant_type',
+    code_or_redirect_uri_missing: 'invalid_request',
+    malformed_verifier: 'invalid_request',
+    pkce_verifier: 'invalid_request',
+    refresh_token_missing: 'invalid_request',
+    beyond_the_grant: 'invalid_scope',
+    no_approved_scope_is_left: 'invalid_scope',
+  },
+  authorization: {
+    // answered directly
+    repeated_parameter: 'invalid_request',
+    client_id_missing: 'invalid_client',
+    unknown_client: 'invalid_client',
+    inactive_client: 'invalid_client',
+    redirect_uri_missing: 'invalid_redirect_uri',
+    redirect_uri_not_registered: 'invalid_redirect_uri',
+    unknown_scope: 'invalid_scope',
+    scope_missing: 'invalid_scope',
+    scope_not_approved: 'invalid_scope',
+    response_type_missing: 'invalid_request',
+    response_type: 'unsupported_response_type',
+    pkce_challenge: 'invalid_request',
+    state_too_long_or_not_utf8: 'invalid_request',
+    nonce_too_long_or_not_utf8: 'invalid_request',
 
-  // authorization endpoint, answered directly
-  'a parameter came twice': 'invalid_request',
-  'client_id missing': 'invalid_client',
-  'unknown client': 'invalid_client',
-  'inactive client': 'invalid_client',
-  'redirect_uri missing': 'invalid_redirect_uri',
-  'redirect_uri not registered': 'invalid_redirect_uri',
-  'unknown scope': 'invalid_scope',
-  'scope missing': 'invalid_scope',
-  'scope not approved': 'invalid_scope',
-  'response_type missing': 'invalid_request',
-  response_type: 'unsupported_response_type',
-  PKCE: 'invalid_request',
-  'state too long, or not UTF-8': 'invalid_request',
-  'nonce too long, or not UTF-8': 'invalid_request',
-
-  // authorization endpoint, answered by redirect
-  request: 'request_not_supported',
-  request_uri: 'request_uri_not_supported',
-  response_mode: 'invalid_request',
-  prompt: 'invalid_request',
-  max_age: 'invalid_request',
-  'id_token_hint.refused': 'invalid_request',
-  'prompt=none, and login is to be asked': 'login_required',
-  'prompt=none, and account is to be asked': 'consent_required',
-  'prompt=none, and consent is to be asked': 'consent_required',
-  'another user than the hinted one': 'login_required',
-  'scope no longer approved': 'invalid_scope',
-  'consent.denied': 'access_denied',
-  'form came too late': 'invalid_request',
-  'form of another browser': 'invalid_request',
-  'decided otherwise before': 'invalid_request',
+    // answered by redirect
+    request: 'request_not_supported',
+    request_uri: 'request_uri_not_supported',
+    response_mode: 'invalid_request',
+    prompt: 'invalid_request',
+    max_age: 'invalid_request',
+    id_token_hint_refused: 'invalid_request',
+    prompt_none_login: 'login_required',
+    prompt_none_account: 'consent_required',
+    prompt_none_consent: 'consent_required',
+    another_user_than_the_hinted_one: 'login_required',
+    scope_no_longer_approved: 'invalid_scope',
+    consent_denied: 'access_denied',
+    form_came_too_late: 'invalid_request',
+    form_of_another_browser: 'invalid_request',
+    decided_otherwise_before: 'invalid_request',
+  },
 } as const;
 
-export type RequestReason = keyof typeof requestReasons;
-
-/** Security events that refuse a token request. */
-const eventCodes = {
-  'client_authentication.failed': 'invalid_client',
-  'code.refused': 'invalid_grant',
-  'refresh_token.refused': 'invalid_grant',
-} as const satisfies Partial<Record<SecurityEvent['event'], ErrorCode>>;
-
-type RefusedEvent = keyof typeof eventCodes;
-
-const codes = { ...requestReasons, ...eventCodes, 'access_token.refused': 'invalid_token' } as const;
-type RefusalCode = (typeof codes)[keyof typeof codes];
-
-/** An event's reason needs its name: a code expires, and so does a token. `superseded` is known to a later reader alone. */
-export type RefusalReason =
-  | RequestReason
-  | 'refresh_token.refused superseded'
-  | { [Event in RefusedEvent]: `${Event} ${ReasonOf<Event>}` }[RefusedEvent]
-  | `access_token.refused ${TokenRefusal}`;
-
-export function codeOf<Reason extends RequestReason>(reason: Reason): (typeof requestReasons)[Reason] {
-  return requestReasons[reason];
+/** Also those of security events, and of access tokens. */
+interface Reasons {
+  readonly token:
+    | keyof Codes['token']
+    | ReasonOf<'client_authentication.failed'>
+    | `code_${ReasonOf<'code.refused'>}`
+    /** `superseded` is known to a later reader alone. */
+    | `refresh_token_${ReasonOf<'refresh_token.refused'> | 'superseded'}`;
+  readonly authorization: keyof Codes['authorization'];
+  readonly userinfo: TokenRefusal;
 }
+
+type Codes = typeof refusalCodes;
+type Endpoint = keyof Reasons;
+export type RefusalReason = Reasons[Endpoint];
+/** Reasons of two endpoints may be equal. */
+export type RefusalName = { [At in Endpoint]: `${At}.${Reasons[At]}` }[Endpoint];
 
 /** The request that caused a refusal: it used the code, replaced the token or revoked the family. */
 export interface EarlierRequest {
@@ -98,48 +92,50 @@ export interface RefusedGrant {
 }
 
 interface RefusalFacts {
-  readonly event?: SecurityEvent<RefusedEvent>;
+  /** Its line in the log stands for the refusal's. */
+  readonly event?: SecurityEvent;
   readonly grant?: RefusedGrant | undefined;
   readonly earlier?: EarlierRequest | undefined;
 }
 
+type RefusalCode =
+  | Codes['token'][keyof Codes['token']]
+  | Codes['authorization'][keyof Codes['authorization']]
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'invalid_token';
+
 export class Refusal extends Failure<RefusalCode> {
+  readonly endpoint: Endpoint;
   readonly reason: RefusalReason;
   readonly facts: RefusalFacts;
 
-  constructor(reason: RefusalReason, facts: RefusalFacts = {}) {
-    const [first = ''] = reason.split(' ');
-    super(codes[(reason in codes ? reason : first) as keyof typeof codes], reason);
+  constructor(endpoint: Endpoint, code: RefusalCode, reason: RefusalReason, facts: RefusalFacts = {}) {
+    super(code, reason);
+    this.endpoint = endpoint;
     this.reason = reason;
     this.facts = facts;
   }
-
-  /** For log and metrics: without the event's name. */
-  get label(): string {
-    return this.reason.replace(/^[a-z_]+\.[a-z]+ /, '');
-  }
 }
 
-export function refusedAs<Event extends RefusedEvent>(
-  event: SecurityEvent<Event> & { readonly reason: ReasonOf<Event> },
-  facts: Omit<RefusalFacts, 'event'> = {},
-): Refusal {
-  return new Refusal(`${event.event} ${event.reason}` as RefusalReason, { ...facts, event });
+export function tokenRefusal(reason: keyof Codes['token'], facts?: RefusalFacts): Refusal {
+  return new Refusal('token', refusalCodes.token[reason], reason, facts);
+}
+
+export function authorizationRefusal(reason: Reasons['authorization']): Refusal {
+  return new Refusal('authorization', refusalCodes.authorization[reason], reason);
 }
 
 /** For support (R34.1): nothing of R27 (R34.2). */
-export interface RefusalRecord {
+export interface RefusalRecord extends Pick<Refusal, 'endpoint' | 'code' | 'reason'> {
   /** As sent by the caller: not unique. */
   readonly requestId: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  readonly endpoint: 'token' | 'authorization' | 'userinfo';
   /** A registered client's, or an id of that form. */
   readonly clientId: ClientId | undefined;
   /** By its secret or by an access token that we signed. */
   readonly clientAuthenticated: boolean;
-  readonly code: Refusal['code'];
-  readonly reason: RefusalReason;
   /** Keyed hash, as in logs. */
   readonly user: string | undefined;
   /** Keyed hash. */

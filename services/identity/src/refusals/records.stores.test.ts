@@ -48,7 +48,7 @@ const lost = async (reason: string) => {
 type Refused = Parameters<ReturnType<typeof createRefusalQueue>['record']>[0];
 const refused: Refused = {
   ...{ requestId: 'request-1', endpoint: 'token', code: 'invalid_grant', clientAuthenticated: true },
-  ...{ reason: 'refresh_token.refused reused', user: undefined, family: undefined, earlier: undefined },
+  ...{ reason: 'refresh_token_reused', user: undefined, family: undefined, earlier: undefined },
   ...{ clientId: undefined, claimedClientId: undefined, network: undefined },
 } as const;
 const strange: Refused = { ...refused, clientAuthenticated: false };
@@ -180,6 +180,7 @@ const list = (asked: Partial<Asked>) => handlers.listRefusals({ ...nothing, ...a
 
 test('operators list records by request id, client, code and time, newest first, in pages', async () => {
   const now = 1_800_000_000_000;
+  const ofUserinfo = { endpoint: 'userinfo', reason: 'subject' } as const;
   const earlier = { requestId: 'request-0', at: now - 4_200, revoked: 'code_replayed' } as const;
   // Equal times, across a page's end.
   await write(
@@ -187,7 +188,7 @@ test('operators list records by request id, client, code and time, newest first,
   );
   await write([
     recordAt(now + 5, { clientId: undefined, clientAuthenticated: false, code: 'invalid_client' }),
-    recordAt(now + 9, { requestId: 'request-9', user: 'u', family: 'f', earlier, endpoint: 'userinfo' }),
+    recordAt(now + 9, { requestId: 'request-9', user: 'u', family: 'f', earlier, ...ofUserinfo }),
   ]);
   const seen: string[] = [];
   let pageToken = '';
@@ -211,9 +212,9 @@ test('operators list records by request id, client, code and time, newest first,
       user: 'u',
       family: 'f',
     },
-    ...{ code: 'invalid_grant', reason: refused.reason, at: time(now + 9) },
+    ...{ code: 'invalid_grant', reason: 'subject', at: time(now + 9) },
     earlier: { requestId: 'request-0', at: time(now - 4_200) },
-    sentence: expect.stringContaining('was replaced 4.2 s earlier'),
+    sentence: expect.stringContaining('disabled or deleted 4.2 s earlier'),
   });
   const [stored] = await recordsOf({ requestId: 'request-9' });
   expect(stored?.earlier).toEqual(earlier);

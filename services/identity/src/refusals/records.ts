@@ -7,7 +7,7 @@ import { describeError, type Logger } from '@course-exchange/runtime/process/log
 import { outsideRequests } from '@course-exchange/runtime/process/request-context';
 import type { ClientId } from '../ids.ts';
 import { identityMetrics } from '../metrics.ts';
-import type { RefusalRecord } from './reasons.ts';
+import type { RefusalReason, RefusalRecord } from './reasons.ts';
 import { type ListedRefusal, listRefusals, type RefusalFilter, type RefusalPage } from './refusal-table.ts';
 
 /** `clientId`: registered. `claimedClientId`: unverified. */
@@ -135,6 +135,23 @@ export async function keepCleaning(
   }
 }
 
+// Builds before version 0.2.0 stored sentences. Goes after that version: a record is kept for seven days.
+const sentences: Readonly<Record<string, RefusalReason>> = {
+  'a parameter came twice': 'repeated_parameter',
+  PKCE: 'pkce_challenge',
+  'state too long, or not UTF-8': 'state_too_long_or_not_utf8',
+  'nonce too long, or not UTF-8': 'nonce_too_long_or_not_utf8',
+  'prompt=none, and login is to be asked': 'prompt_none_login',
+  'prompt=none, and account is to be asked': 'prompt_none_account',
+  'prompt=none, and consent is to be asked': 'prompt_none_consent',
+};
+const ofEvent = /^(?:client_authentication[.]failed|access_token[.]refused) /;
+
+function reasonOf(stored: string): string {
+  const words = stored.replace(ofEvent, '').replace('.refused ', '_');
+  return sentences[stored] ?? words.replaceAll(/\W+/g, '_').toLowerCase();
+}
+
 /** Newest first; `more`: others match after the last one. */
 export async function findRefusals(
   { database }: { readonly database: Queries },
@@ -142,5 +159,6 @@ export async function findRefusals(
   { after, limit }: RefusalPage,
 ): Promise<{ readonly refusals: readonly ListedRefusal[]; readonly more: boolean }> {
   const found = await listRefusals(database, filter, { after, limit: limit + 1 });
-  return { refusals: found.slice(0, limit), more: found.length > limit };
+  const refusals = found.slice(0, limit).map((one) => ({ ...one, reason: reasonOf(one.reason) }));
+  return { refusals, more: found.length > limit };
 }

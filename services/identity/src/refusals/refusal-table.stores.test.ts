@@ -10,8 +10,10 @@ import { addPartner, outcomeOf } from '../../../../test/stores/identity-grant.ts
 import { cancelAuthorization } from '../authorize/choices.ts';
 import type { ClientId, Sub } from '../ids.ts';
 import { createRequestLog } from '../request-log.ts';
+import { securityEvents } from '../security-events.ts';
 import { issueAccessToken } from '../token/jwt.ts';
 import { getUserInfo } from '../token/userinfo.ts';
+import { explain } from './explanation.ts';
 import type { RefusalRecord } from './reasons.ts';
 import { createRefusalQueue, findRefusals } from './records.ts';
 import { insertRefusals } from './refusal-table.ts';
@@ -57,7 +59,7 @@ const token = { endpoint: 'token', clientAuthenticated: true, code: 'invalid_gra
 test('a refused token request leaves client, reason, and keyed hashes of user and grant', async () => {
   const [code, other] = [await issue(), await addPartner(identity)];
   const [foreign] = await recordsFrom(() => exchange(code, { as: other }));
-  expect(foreign).toMatchObject({ ...token, clientId: other.clientId, reason: 'code.refused foreign', user });
+  expect(foreign).toMatchObject({ ...token, clientId: other.clientId, reason: 'code_foreign', user });
   expect(Math.abs(Date.now() - (foreign?.at ?? 0))).toBeLessThan(60_000);
   const { refreshToken } = await exchange(code);
   const [beyond] = await recordsFrom(() =>
@@ -67,7 +69,7 @@ test('a refused token request leaves client, reason, and keyed hashes of user an
     ...token,
     clientId,
     code: 'invalid_scope',
-    reason: 'beyond the grant',
+    reason: 'beyond_the_grant',
     user,
   });
   expect(beyond?.family).toBe(foreign?.family);
@@ -82,7 +84,7 @@ test('a reused refresh token leaves the request that replaced it', async () => {
   expect(await recordsFrom(refresh, 'request-that-refreshed')).toEqual([]);
   const [reused] = await recordsFrom(refresh);
   expect(reused).toMatchObject({
-    ...{ ...token, clientId, reason: 'refresh_token.refused reused', user },
+    ...{ ...token, clientId, reason: 'refresh_token_reused', user },
     earlier: { requestId: 'request-that-refreshed' },
   });
   expect(reused?.earlier?.at).toBeGreaterThanOrEqual(before);
@@ -96,7 +98,7 @@ test('a client that has not authenticated is named, unless a secret may stand in
     );
     const { clientId, clientAuthenticated, reason } = record ?? {};
     expect(clientAuthenticated).toBe(false);
-    return [clientId, reason?.replace('client_authentication.failed ', '')];
+    return [clientId, reason];
   };
   const secret = 'wrong';
   expect(await asked({ clientId, secret })).toEqual([clientId, 'wrong_secret']);
@@ -105,7 +107,7 @@ test('a client that has not authenticated is named, unless a secret may stand in
   const authorization = `Basic ${Buffer.from('acme:x').toString('base64')}`;
   expect(await asked({ clientId: 'other', secret }, { authorization })).toEqual([
     'acme',
-    'two client authentication methods',
+    'two_client_authentication_methods',
   ]);
   for (const strange of [flow.partner.secret, 'ada@example.org', 'a\u001b[2Jb', 'no\0body'])
     expect(await asked({ clientId: strange, secret })).toEqual([null, 'unknown_client']);
@@ -115,24 +117,24 @@ test('an authorization request leaves a record, refused directly, by redirect or
   const authorization = { endpoint: 'authorization', clientAuthenticated: false, family: null };
   const expected = { ...authorization, clientId, user: null };
   expect(await recordsFrom(() => begin({ clientId: 'acme' as ClientId }))).toMatchObject([
-    { ...expected, clientId: 'acme', code: 'invalid_client', reason: 'unknown client' },
+    { ...expected, clientId: 'acme', code: 'invalid_client', reason: 'unknown_client' },
   ]);
   expect(await recordsFrom(() => begin({ redirectUri: 'https://else.example/' }))).toMatchObject([
-    { ...expected, code: 'invalid_redirect_uri', reason: 'redirect_uri not registered' },
+    { ...expected, code: 'invalid_redirect_uri', reason: 'redirect_uri_not_registered' },
   ]);
   expect(await recordsFrom(() => begin({ prompt: 'none' }))).toMatchObject([
-    { ...expected, code: 'login_required', reason: 'prompt=none, and login is to be asked' },
+    { ...expected, code: 'login_required', reason: 'prompt_none_login' },
   ]);
   const form = await signIn(await beginForm());
   const known = { ...expected, user: log.keyedUser(flow.person.sub) };
   expect(await recordsFrom(() => begin({ prompt: 'none' }, form.browserSession))).toMatchObject([
-    { ...known, code: 'consent_required', reason: 'prompt=none, and consent is to be asked' },
+    { ...known, code: 'consent_required', reason: 'prompt_none_consent' },
   ]);
   expect(await recordsFrom(() => cancelAuthorization(deps, { ...form, formToken: 'x' }))).toMatchObject([
-    { ...known, code: 'invalid_request', reason: 'form of another browser' },
+    { ...known, code: 'invalid_request', reason: 'form_of_another_browser' },
   ]);
   expect(await recordsFrom(() => cancelAuthorization(deps, form))).toMatchObject([
-    { ...known, code: 'access_denied', reason: 'consent.denied' },
+    { ...known, code: 'access_denied', reason: 'consent_denied' },
   ]);
 });
 
@@ -142,15 +144,51 @@ test('user-info leaves the client of a token that we signed', async () => {
   const ask = (bearer: string) => recordsFrom(() => getUserInfo(userinfo, bearer));
   const answered = { endpoint: 'userinfo', code: 'invalid_token', family: null };
   expect(await ask('nonsense')).toMatchObject([
-    { ...answered, clientId: null, clientAuthenticated: false, reason: 'access_token.refused malformed' },
+    { ...answered, clientId: null, clientAuthenticated: false, reason: 'malformed' },
   ]);
   expect(await ask(await issued(3_600))).toMatchObject([
-    { ...answered, clientId, clientAuthenticated: true, reason: 'access_token.refused expired' },
+    { ...answered, clientId, clientAuthenticated: true, reason: 'expired' },
   ]);
   await sql('update users set disabled_at = now() where sub = $1', [sub]);
-  expect(await ask(await issued(0))).toMatchObject([
-    { ...answered, clientId, user, reason: 'access_token.refused subject' },
-  ]);
+  expect(await ask(await issued(0))).toMatchObject([{ ...answered, clientId, user, reason: 'subject' }]);
+});
+
+// What identity stored before reasons were identifiers.
+const sentences = {
+  token: [
+    'repeated parameter|two client authentication methods|two client ids|grant_type missing|grant_type|malformed verifier',
+    'code or redirect_uri missing|PKCE verifier|refresh_token missing|beyond the grant|no approved scope is left',
+    ...['no_credentials', 'unknown_client', 'inactive_client', 'wrong_secret'].map(
+      (reason) => `client_authentication.failed ${reason}`,
+    ),
+    ...securityEvents['code.refused'].map((reason) => `code.refused ${reason}`),
+    ...securityEvents['refresh_token.refused'].map((reason) => `refresh_token.refused ${reason}`),
+  ],
+  authorization: [
+    'a parameter came twice|client_id missing|unknown client|inactive client|redirect_uri missing|unknown scope|PKCE',
+    'redirect_uri not registered|scope missing|scope not approved|response_type missing|response_type|request|prompt',
+    'state too long, or not UTF-8|nonce too long, or not UTF-8|request_uri|response_mode|max_age|id_token_hint.refused',
+    ...['login', 'account', 'consent'].map((page) => `prompt=none, and ${page} is to be asked`),
+    'another user than the hinted one|scope no longer approved|consent.denied|form came too late',
+    'form of another browser|decided otherwise before',
+  ],
+  userinfo: ['no token', 'issued later', 'malformed', 'key'].map(
+    (reason) => `access_token.refused ${reason}`,
+  ),
+};
+
+test('a record whose reason is a sentence of an earlier build is read as the identifier', async () => {
+  const stored = Object.entries(sentences).flatMap(([endpoint, lists]) =>
+    lists.flatMap((list) => list.split('|')).map((reason) => ({ endpoint, reason })),
+  );
+  const records = stored.map((one) => ({ requestId: 'earlier', at: Date.now(), ...token, clientId, ...one }));
+  const read = await recordsFrom(() => write(records as unknown as RefusalRecord[]), 'earlier');
+  expect(read).toHaveLength(stored.length);
+  const unexplained = read.filter((one) => explain(one).sentence === 'The request was refused.');
+  expect(unexplained).toEqual([]);
+  const reasons = new Set(read.map(({ endpoint, reason }) => `${endpoint}.${reason}`));
+  expect(reasons.size).toBe(stored.length);
+  expect(explain({ ...read[0], reason: 'x' } as (typeof read)[0]).sentence).toBe('The request was refused.');
 });
 
 test('no record holds what was sent, nor the user or the grant (R27) [R34.2]', async () => {
@@ -194,7 +232,7 @@ test('requests are refused as before while the table takes no record; those come
   await locking;
   await queue.flush();
   expect(await sql('select reason from refusals')).toEqual([
-    { reason: 'code.refused redirect_uri' },
-    { reason: 'code.refused redirect_uri' },
+    { reason: 'code_redirect_uri' },
+    { reason: 'code_redirect_uri' },
   ]);
 });

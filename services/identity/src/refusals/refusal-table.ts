@@ -69,12 +69,14 @@ const columns = `request_id as "requestId", ${milliseconds('at')} as at, endpoin
       'requestId', coalesce(ended_by, earlier_request_id), 'at', ${milliseconds('coalesce(ended_at, earlier_at)')},
       'revoked', coalesce(ended_as, earlier_revoked))) end as earlier, position`;
 
+// The second reason is that of builds before version 0.2.0 (`records.ts`).
 /** What became of the family of a token that is not known, for seven days (R11.7). Index: superseded_families_pkey. */
 const superseded = `left join lateral (
       select s.request_id as ended_by, s.at as ended_at, s.revoked as ended_as,
-        'refresh_token.refused ' || case s.revoked when 'superseded' then s.revoked else 'revoked' end as ended_reason
+        'refresh_token_' || case s.revoked when 'superseded' then s.revoked else 'revoked' end as ended_reason
       from superseded_families s
-      where refusals.reason = 'refresh_token.refused not_known' and s.family_hash = refusals.family_hash
+      where refusals.reason in ('refresh_token_not_known', 'refresh_token.refused not_known')
+        and s.family_hash = refusals.family_hash
         and s.client_id = refusals.client_id and refusals.at < s.at + interval '7 days') as superseded on true`;
 
 /** Undefined matches everything. */
@@ -89,8 +91,11 @@ export interface RefusalFilter {
   readonly until: number | undefined;
 }
 
-/** Absent fields are null. */
-export type ListedRefusal = RefusalRecord & { readonly position: string };
+/** Absent fields are null. A newer process may have written an unknown reason. */
+export interface ListedRefusal extends Omit<RefusalRecord, 'reason'> {
+  readonly reason: string;
+  readonly position: string;
+}
 
 export interface RefusalPage {
   /** The last one of the page before. */

@@ -17,7 +17,7 @@ const ended = (family: string, at: number, revoked: EndedFamily['revoked'] = 'su
 });
 const refused = (family: string, at: number, over: Partial<RefusalRecord> = {}): RefusalRecord => ({
   ...{ requestId: family, at, endpoint: 'token', clientId, clientAuthenticated: true, code: 'invalid_grant' },
-  ...{ reason: 'refresh_token.refused not_known', user: undefined, family, earlier: undefined },
+  ...{ reason: 'refresh_token_not_known', user: undefined, family, earlier: undefined },
   ...over,
 });
 async function told(requestId: string) {
@@ -31,7 +31,12 @@ async function told(requestId: string) {
 test('a token of it that is not known any more is explained by that exchange, for seven days [R11.7]', async () => {
   const now = Math.floor(Date.now() / 1_000) * 1_000;
   const begun = now - 3 * 3_600_000;
-  const ages = { now: begun, 'to the edge': now - 7 * day + 60_000, 'longer ago': now - 7 * day - 60_000 };
+  const ages = {
+    now: begun,
+    'in words': begun,
+    'to the edge': now - 7 * day + 60_000,
+    'longer ago': now - 7 * day - 60_000,
+  };
   await insertSupersededFamilies(database, [
     ...Object.entries(ages).map(([family, at]) => ended(family, at)),
     ended('replayed before', begun, 'code_replayed'),
@@ -39,12 +44,16 @@ test('a token of it that is not known any more is explained by that exchange, fo
     ended('with a code', begun),
   ]);
   await insertRefusals(database, [
-    ...[...Object.keys(ages), 'replayed before', 'unknown'].map((family) => refused(family, now)),
+    ...['now', 'to the edge', 'longer ago', 'replayed before', 'unknown'].map((family) =>
+      refused(family, now),
+    ),
     refused('another client’s', now, { clientId: 'other' as ClientId }),
-    refused('with a code', now, { reason: 'code.refused not_known' }),
+    refused('with a code', now, { reason: 'code_not_known' }),
+    // As earlier builds stored it.
+    refused('in words', now, { reason: 'refresh_token.refused not_known' as RefusalRecord['reason'] }),
   ]);
   const superseded = (family: keyof typeof ages) => ({
-    reason: 'refresh_token.refused superseded',
+    reason: 'refresh_token_superseded',
     earlier: { requestId: `end of ${family}`, at: ages[family], revoked: 'superseded' },
   });
   expect(await told('now')).toEqual({
@@ -53,13 +62,14 @@ test('a token of it that is not known any more is explained by that exchange, fo
       'A code exchange 3 hours earlier ended this connection: the user had too many with the client, and its refresh token was the oldest of those that began first.',
   });
   expect(await told('to the edge')).toMatchObject(superseded('to the edge'));
+  expect(await told('in words')).toMatchObject(superseded('in words'));
   expect(await told('replayed before')).toMatchObject({
-    reason: 'refresh_token.refused revoked',
+    reason: 'refresh_token_revoked',
     sentence: expect.stringMatching(/^The authorization code was sent a second time 3 hours earlier:/),
   });
   for (const other of ['longer ago', 'another client’s', 'unknown'])
-    expect(await told(other)).toMatchObject({ reason: 'refresh_token.refused not_known', earlier: null });
-  expect(await told('with a code')).toMatchObject({ reason: 'code.refused not_known' });
+    expect(await told(other)).toMatchObject({ reason: 'refresh_token_not_known', earlier: null });
+  expect(await told('with a code')).toMatchObject({ reason: 'code_not_known' });
 });
 
 test('records live as long as the refusals that they explain, and the newest of the maximum', async () => {

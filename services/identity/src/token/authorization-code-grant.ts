@@ -1,27 +1,30 @@
 // Exchanges a code for tokens, once (specification §3, R9.2, R10.1).
-import { Refusal } from '../refusals/reasons.ts';
-import { parseToken } from '../secrets.ts';
+import { Refusal, tokenRefusal } from '../refusals/reasons.ts';
+import { parseToken, sameHash } from '../secrets.ts';
+import type { ReasonOf } from '../security-events.ts';
 import {
   type CurrentStatus,
   type LoadedGrant,
   latestConsumption,
   prepareTokens,
-  refusedGrant,
+  type RefuseGrant,
   requireOwn,
   type TokenDeps,
   type TokenRequest,
   type TokenResponse,
 } from './grant.ts';
-import { type AuthorizationCode, isRedirectUriOf } from './grant-record.ts';
+import { type AuthorizationCode, isRedirectUriOf, type Read } from './grant-record.ts';
 import { exchangeCode, readAuthorizationCode, revokeOnReplay } from './grant-store.ts';
 import { checkVerifierForm, matchesChallenge, verifyChallenge } from './pkce.ts';
 
-const refused = 'code.refused';
+export type LoadedCode = LoadedGrant<Read<AuthorizationCode>>;
 
-export async function loadCode(
-  { redis, now }: TokenDeps,
-  code: string,
-): Promise<LoadedGrant<AuthorizationCode>> {
+const refuse: RefuseGrant<ReasonOf<'code.refused'>> = (reason, client, grant, earlier) => {
+  const event = { event: 'code.refused', client, sub: grant?.sub, reason } as const;
+  return new Refusal('token', 'invalid_grant', `code_${reason}`, { event, grant, earlier });
+};
+
+export async function loadCode({ redis, now }: TokenDeps, code: string): Promise<LoadedCode> {
   const presented = parseToken(code);
   return { presented, record: presented && (await readAuthorizationCode(redis, presented.familyId, now)) };
 }
@@ -29,28 +32,28 @@ export async function loadCode(
 export async function redeemCode(
   deps: TokenDeps,
   request: TokenRequest,
-  loaded: LoadedGrant<AuthorizationCode>,
+  loaded: LoadedCode,
   status: CurrentStatus,
 ): Promise<TokenResponse> {
   checkParameters(request);
   const { clientId } = status.client;
-  const code = requireOwn(refused, loaded, clientId);
+  const { presented, record: code } = requireOwn(refuse, loaded, clientId);
+  if (!sameHash(presented.hash, code.hash)) throw refuse('forged', clientId, code);
   if (code.used) throw await refuseReplay(deps, code, request);
-  if (code.redirectUri !== request.redirectUri) throw refusedGrant(refused, 'redirect_uri', clientId, code);
-  if (!verifyChallenge(code.pkce, request.codeVerifier, code))
-    throw refusedGrant(refused, 'verifier', clientId, code);
-  const wanted = { refused, scopes: code.scopes, idToken: code } as const;
+  if (code.redirectUri !== request.redirectUri) throw refuse('redirect_uri', clientId, code);
+  if (!verifyChallenge(code.pkce, request.codeVerifier, code)) throw refuse('verifier', clientId, code);
+  const wanted = { refuse, scopes: code.scopes, idToken: code } as const;
   const { next, response } = await prepareTokens(deps, code, status, wanted);
   // The family has the scopes as granted: one that is approved again returns (R13.8).
   const outcome = await exchangeCode(deps.redis, code, next, latestConsumption(deps));
-  if (outcome === 'gone') throw refusedGrant(refused, 'not_known', clientId, code);
+  if (outcome === 'gone') throw refuse('not_known', clientId, code);
   if (outcome !== 'exchanged') throw replayed(deps, { ...code, ...outcome }, outcome.revoked);
   deps.families.begin(code, next);
   return response;
 }
 
 function checkParameters({ code, redirectUri, codeVerifier }: TokenRequest): void {
-  if (code === '' || redirectUri === '') throw new Refusal('code or redirect_uri missing');
+  if (code === '' || redirectUri === '') throw tokenRefusal('code_or_redirect_uri_missing');
   checkVerifierForm(codeVerifier);
 }
 
@@ -75,5 +78,5 @@ function replayed(
     families.revoke(code);
     onSecurityEvent({ event: 'grant.revoked', client, sub, reason: 'code_replayed' });
   }
-  return refusedGrant(refused, 'replayed', client, code, code.usedBy);
+  return refuse('replayed', client, code, code.usedBy);
 }

@@ -1,7 +1,9 @@
 // Client authentication: client_secret_basic or client_secret_post, never both (R7.5, RFC 6749 §2.3).
 import { timingSafeEqual } from 'node:crypto';
-import { Refusal, refusedAs } from '../refusals/reasons.ts';
+import type { ClientId } from '../ids.ts';
+import { Refusal, tokenRefusal } from '../refusals/reasons.ts';
 import { digestSecret } from '../secrets.ts';
+import type { ReasonOf } from '../security-events.ts';
 import type { ClientStatus } from './grant-status-table.ts';
 
 export interface ClientCredentials {
@@ -17,11 +19,10 @@ export interface PresentedCredentials extends ClientCredentials {
 /** Throws `invalid_request` (two methods, two client ids) or `invalid_client` (missing, malformed). */
 export function readClientCredentials(presented: PresentedCredentials): ClientCredentials {
   const { authorization, clientId, clientSecret } = presented;
-  if (authorization !== '' && clientSecret !== '') throw new Refusal('two client authentication methods');
+  if (authorization !== '' && clientSecret !== '') throw tokenRefusal('two_client_authentication_methods');
   const credentials = authorization === '' ? { clientId, clientSecret } : parseBasic(authorization);
-  if (!credentials?.clientId || !credentials.clientSecret)
-    throw refusedAs({ event: 'client_authentication.failed', reason: 'no_credentials' });
-  if (clientId !== '' && clientId !== credentials.clientId) throw new Refusal('two client ids');
+  if (!credentials?.clientId || !credentials.clientSecret) throw unauthenticated('no_credentials');
+  if (clientId !== '' && clientId !== credentials.clientId) throw tokenRefusal('two_client_ids');
   return credentials;
 }
 
@@ -70,14 +71,11 @@ export function authenticateClient(
   // Constant time, and all of them: stopping at the first would reveal which one.
   const [secretHash] = valid.filter((hash) => timingSafeEqual(presented, Buffer.from(hash, 'hex')));
   if (client?.active && secretHash !== undefined) return { client, secretHash };
-  throw refusedAs({
-    event: 'client_authentication.failed',
-    client: client?.clientId,
-    reason: reasonOf(client),
-  });
+  if (client === undefined) throw unauthenticated('unknown_client');
+  throw unauthenticated(client.active ? 'wrong_secret' : 'inactive_client', client.clientId);
 }
 
-function reasonOf(client: ClientStatus | undefined) {
-  if (client === undefined) return 'unknown_client';
-  return client.active ? 'wrong_secret' : 'inactive_client';
+function unauthenticated(reason: ReasonOf<'client_authentication.failed'>, client?: ClientId): Refusal {
+  const event = { event: 'client_authentication.failed', client, reason } as const;
+  return new Refusal('token', 'invalid_client', reason, { event });
 }

@@ -72,8 +72,8 @@ test('each loser of rotations at once names the winner, without another command 
   const [winner] = outcomes.filter((outcome) => typeof outcome === 'string');
   const losers = outcomes.filter((outcome) => outcome instanceof Refusal);
   expect(losers).toHaveLength(stores.length - 1);
-  for (const { label, facts } of losers)
-    expect([label, facts.earlier?.requestId]).toEqual(['reused', winner]);
+  for (const { facts } of losers)
+    expect([facts.event?.reason, facts.earlier?.requestId]).toEqual(['reused', winner]);
   const rotations = commands.filter((operation) => operation === 'rotate refresh token');
   expect(rotations.length).toBeGreaterThan(1);
   expect(commands).toHaveLength(stores.length + rotations.length);

@@ -4,20 +4,18 @@
 
 // The token endpoint in the order of R8. Method and content type are the gateway's.
 import { tokenParameters } from '@course-exchange/rules/parameters';
-import { Refusal } from '../refusals/reasons.ts';
-import { loadCode, redeemCode } from './authorization-code-grant.ts';
+import { Refusal, tokenRefusal } from '../refusals/reasons.ts';
+import { type LoadedCode, loadCode, redeemCode } from './authorization-code-grant.ts';
 import { authenticateClient, claimedClientId, readClientCredentials } from './client-authentication.ts';
 import {
   type CurrentStatus,
-  type LoadedGrant,
   requireTimeToConsume,
   type TokenDeps,
   type TokenRequest,
   type TokenResponse,
 } from './grant.ts';
-import type { AuthorizationCode, RefreshFamily } from './grant-record.ts';
 import { loadGrantStatus } from './grant-status-table.ts';
-import { loadFamily, refreshTokens } from './refresh-token-grant.ts';
+import { type LoadedFamily, loadFamily, refreshTokens } from './refresh-token-grant.ts';
 
 /** Consumes nothing when it refuses (R9.1), but deletes a dead grant (R13.2, R13.3). Throws `Failure`. */
 export async function exchangeToken(deps: TokenDeps, request: TokenRequest): Promise<TokenResponse> {
@@ -33,7 +31,7 @@ export async function exchangeToken(deps: TokenDeps, request: TokenRequest): Pro
 async function answer(deps: TokenDeps, request: TokenRequest): Promise<TokenResponse> {
   const { grantType } = request;
   if (request.repeatedParameters.some((name) => tokenParameters.includes(name)))
-    throw new Refusal('repeated parameter');
+    throw tokenRefusal('repeated_parameter');
   // Before any work for a response that could not arrive.
   requireTimeToConsume(deps);
   const { clientId, clientSecret } = readClientCredentials(request);
@@ -53,8 +51,8 @@ async function answer(deps: TokenDeps, request: TokenRequest): Promise<TokenResp
 }
 
 type Loaded =
-  | ({ readonly kind: 'code' } & LoadedGrant<AuthorizationCode>)
-  | ({ readonly kind: 'family' } & LoadedGrant<RefreshFamily>)
+  | ({ readonly kind: 'code' } & LoadedCode)
+  | ({ readonly kind: 'family' } & LoadedFamily)
   | { readonly kind: 'unknown'; readonly presented: undefined; readonly record: undefined };
 
 /** Changes nothing. */
@@ -76,6 +74,6 @@ async function redeem(deps: TokenDeps, request: TokenRequest, loaded: Loaded, st
     case 'family':
       return refreshTokens(deps, request, loaded, status);
     case 'unknown':
-      throw new Refusal(request.grantType === '' ? 'grant_type missing' : 'grant_type');
+      throw tokenRefusal(request.grantType === '' ? 'grant_type_missing' : 'grant_type');
   }
 }

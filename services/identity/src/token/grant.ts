@@ -15,21 +15,14 @@ import { currentCall } from '@course-exchange/runtime/process/request-context';
 import { formatScope, intersection, type Scope } from '../clients/scope.ts';
 import type { ClientId, RandomBytes } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
-import { type EarlierRequest, Refusal, type RefusedGrant, refusedAs } from '../refusals/reasons.ts';
+import { type EarlierRequest, type Refusal, type RefusedGrant, tokenRefusal } from '../refusals/reasons.ts';
 import type { RequestLog } from '../request-log.ts';
-import { formatToken, hashSecret, newSecret, type PresentedToken, sameHash } from '../secrets.ts';
+import { formatToken, hashSecret, newSecret, type PresentedToken } from '../secrets.ts';
 import type { ReasonOf } from '../security-events.ts';
 import { isLoginValid, whyLoginEnded } from '../users/user.ts';
 import type { PresentedCredentials } from './client-authentication.ts';
 import type { FamilyBound } from './family-bound.ts';
-import {
-  type GrantRecord,
-  type NextToken,
-  type Read,
-  type Revocation,
-  type RevokedFamily,
-  replacementOf,
-} from './grant-record.ts';
+import type { GrantRecord, NextToken, Revocation } from './grant-record.ts';
 import type { ClientStatus, GrantStatus, LoadedStatus } from './grant-status-table.ts';
 import { deleteGrant } from './grant-store.ts';
 import { type IdTokenRequest, issueAccessToken, issueIdToken, type TokenIssuer } from './jwt.ts';
@@ -68,9 +61,9 @@ export interface TokenResponse {
 }
 
 /** As read, before the request changes it. */
-export interface LoadedGrant<Loaded extends GrantRecord = GrantRecord> {
+export interface LoadedGrant<Loaded = Omit<GrantRecord, 'hash'>> {
   readonly presented: PresentedToken | undefined;
-  readonly record: Read<Loaded> | RevokedFamily | undefined;
+  readonly record: Loaded | undefined;
 }
 
 /** Is told what became of a grant that an authenticated client presented. Its methods return at once. */
@@ -83,42 +76,24 @@ export interface CurrentStatus extends LoadedStatus {
   readonly client: ClientStatus;
 }
 
-type GrantRefused = 'code.refused' | 'refresh_token.refused';
-
-export function refusedGrant(
-  event: GrantRefused,
-  reason: ReasonOf<GrantRefused>,
+/** Default: what may be true of a code and of a refresh token. */
+export type RefuseGrant<Reason = ReasonOf<'code.refused'> & ReasonOf<'refresh_token.refused'>> = (
+  reason: Reason,
   client: ClientId,
-  record?: RefusedGrant,
+  grant?: RefusedGrant,
   earlier?: EarlierRequest,
-): Refusal {
-  return refusedAs({ event, client, sub: record?.sub, reason }, { grant: record, earlier });
-}
+) => Refusal;
 
-/** The grant, if its current secret was presented and it is this client's. Changes nothing (R11.1). */
-export function requireOwn<Loaded extends GrantRecord>(
-  event: GrantRefused,
+/** The grant, if it is this client's. Changes nothing (R11.1). */
+export function requireOwn<Loaded extends Omit<GrantRecord, 'hash'>>(
+  refuse: RefuseGrant,
   { presented, record }: LoadedGrant<Loaded>,
   clientId: ClientId,
-): Read<Loaded> {
-  const isCurrent = presented && record?.kind === 'grant' && sameHash(presented.hash, record.hash);
-  if (isCurrent && record.clientId === clientId && !record.expired) return record;
-  throw whyRefused(event, { presented, record }, clientId);
-}
-
-export function whyRefused(
-  event: GrantRefused,
-  { presented, record }: LoadedGrant,
-  clientId: ClientId,
-): Refusal {
-  if (presented === undefined) return refusedGrant(event, 'malformed', clientId);
-  if (record === undefined)
-    return refusedGrant(event, 'not_known', clientId, { familyId: presented.familyId });
-  if (record.clientId !== clientId) return refusedGrant(event, 'foreign', clientId, record);
-  if (record.kind === 'revoked') return refusedGrant(event, 'revoked', clientId, record, record.revocation);
-  if (sameHash(presented.hash, record.hash)) return refusedGrant(event, 'expired', clientId, record);
-  const reason = event === 'code.refused' ? 'forged' : 'reused';
-  return refusedGrant(event, reason, clientId, record, replacementOf(record, presented.hash));
+): { readonly presented: PresentedToken; readonly record: Loaded } {
+  if (presented === undefined) throw refuse('malformed', clientId);
+  if (record === undefined) throw refuse('not_known', clientId, { familyId: presented.familyId });
+  if (record.clientId !== clientId) throw refuse('foreign', clientId, record);
+  return { presented, record };
 }
 
 /** Milliseconds since the epoch. The response to a later one might not arrive, and the partner would lose its token. */
@@ -133,7 +108,7 @@ export function requireTimeToConsume(deps: TokenDeps): void {
 }
 
 interface Wanted {
-  readonly refused: GrantRefused;
+  readonly refuse: RefuseGrant;
   /** The access token's, before they are limited to those approved. */
   readonly scopes: readonly Scope[];
   /** An ID token is made only if `openid` is granted. */
@@ -148,12 +123,12 @@ export async function prepareTokens(
   deps: TokenDeps,
   record: GrantRecord,
   status: CurrentStatus,
-  { refused, scopes: requested, idToken: idTokenRequest }: Wanted,
+  { refuse, scopes: requested, idToken: idTokenRequest }: Wanted,
 ): Promise<{ readonly next: NextToken; readonly response: TokenResponse }> {
   const { familyId, sub, clientId } = record;
-  const user = await requireValidGrant(deps, record, status.grant, refused);
+  const user = await requireValidGrant(deps, record, status.grant, refuse);
   const scopes = intersection(requested, status.client.scopes);
-  if (scopes.length === 0) throw new Refusal('no approved scope is left', { grant: record });
+  if (scopes.length === 0) throw tokenRefusal('no_approved_scope_is_left', { grant: record });
   const now = deps.now();
   const id = deps.randomBytes(16).toString('base64url');
   const withIdToken = idTokenRequest && scopes.includes('openid');
@@ -178,7 +153,7 @@ async function requireValidGrant(
   { redis, families, now, requestId, onSecurityEvent }: TokenDeps,
   record: GrantRecord,
   status: GrantStatus | undefined,
-  refused: GrantRefused,
+  refuse: RefuseGrant,
 ): Promise<GrantStatus> {
   const { sub, clientId: client } = record;
   const withdrawn = status?.withdrawnAt != null;
@@ -190,5 +165,5 @@ async function requireValidGrant(
   families.revoke(record);
   await deleteGrant(redis, record, earlier ?? { requestId: requestId(), at: now(), revoked: reason });
   onSecurityEvent({ event: 'grant.revoked', client, sub, reason });
-  throw refusedGrant(refused, reason, client, record, earlier);
+  throw refuse(reason, client, record, earlier);
 }

@@ -1,6 +1,6 @@
 // PKCE (RFC 7636): optional, but binding once used (R2.1, R2.4).
 import { hash } from 'node:crypto';
-import { Refusal, type RefusedGrant } from '../refusals/reasons.ts';
+import { authorizationRefusal, type RefusedGrant, tokenRefusal } from '../refusals/reasons.ts';
 import { sameText } from '../secrets.ts';
 
 export const challengeMethods = ['S256', 'plain'] as const;
@@ -18,13 +18,13 @@ const wellFormed = /^[A-Za-z0-9\-._~]{43,128}$/;
 export function parseChallenge(challenge: string, method: string): PkceChallenge | undefined {
   if (challenge === '' && method === '') return undefined;
   const known = challengeMethods.find((candidate) => candidate === (method || 'plain'));
-  if (known === undefined || !wellFormed.test(challenge)) throw new Refusal('PKCE');
+  if (known === undefined || !wellFormed.test(challenge)) throw authorizationRefusal('pkce_challenge');
   return { challenge, method: known };
 }
 
 /** Throws `invalid_request`; empty is absent. */
 export function checkVerifierForm(verifier: string): void {
-  if (verifier !== '' && !wellFormed.test(verifier)) throw new Refusal('malformed verifier');
+  if (verifier !== '' && !wellFormed.test(verifier)) throw tokenRefusal('malformed_verifier');
 }
 
 /** Throws `invalid_request` when only one of verifier and challenge was given. */
@@ -33,7 +33,7 @@ export function verifyChallenge(
   verifier: string,
   grant?: RefusedGrant,
 ): boolean {
-  if ((bound === undefined) !== (verifier === '')) throw new Refusal('PKCE verifier', { grant });
+  if ((bound === undefined) !== (verifier === '')) throw tokenRefusal('pkce_verifier', { grant });
   return matchesChallenge(bound, verifier);
 }
 

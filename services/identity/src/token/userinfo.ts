@@ -12,11 +12,11 @@ export async function getUserInfo(
   token: string | undefined,
 ): Promise<User> {
   const refuse = ({ reason, client }: RefusedToken): Refusal => {
-    const refusal = new Refusal(`access_token.refused ${reason}`);
+    const refusal = new Refusal('userinfo', 'invalid_token', reason);
     deps.onAccessTokenRefused(refusal, client);
     return refusal;
   };
-  const grant = token ? await readAccessToken(deps.tokens, token, deps.now()) : refusedFor('no token');
+  const grant = token ? await readAccessToken(deps.tokens, token, deps.now()) : refusedFor('no_token');
   if (grant.kind === 'refused') throw refuse(grant);
   const { sub, clientId: client } = grant;
   deps.onAuthenticated(client, sub);
