@@ -11,7 +11,7 @@ export const silent = createLogger('identity', 'error', () => {});
 export function openFamilyBound(
   { database }: IdentityDatabase,
   redis: RedisStore,
-  deps: Pick<FamilyBoundDeps, 'keyedFamily' | 'onSecurityEvent'> & Partial<FamilyBoundDeps>,
+  deps: Pick<FamilyBoundDeps, 'keyedFamily' | 'observe'> & Partial<FamilyBoundDeps>,
 ) {
   const record: FamilyBoundDeps['record'] = (ended) => insertSupersededFamilies(database, ended);
   return createFamilyBound({ most: 1_000, now: Date.now, logger: silent, record, redis, ...deps });

@@ -39,7 +39,7 @@ export function openOperatorContext(
     clearFailedLogins: async () => {},
     onUnversionedApproval: () => {},
     onAudited: () => {},
-    onSecurityEvent: () => {},
+    observe: () => {},
     ...over,
   };
 }

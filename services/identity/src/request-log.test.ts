@@ -16,7 +16,7 @@ const { metricsText = () => Promise.reject(new Error('no metrics')) } = await st
 });
 const lines: string[] = [];
 const logger = createLogger('identity', 'error', (line) => lines.push(line));
-const { onSecurityEvent: tell } = createRequestLog(logger, new Secret(randomBytes(32)));
+const { observe: tell } = createRequestLog(logger, new Secret(randomBytes(32)));
 
 /** Values of the counter by its labels. */
 async function counted(): Promise<Map<string, number>> {
@@ -66,9 +66,9 @@ function minutes() {
   onTestFinished(() => void vi.useRealTimers());
   const written: Record<string, unknown>[] = [];
   const own = createLogger('identity', 'error', (line) => written.push(JSON.parse(line)));
-  const { onSecurityEvent } = createRequestLog(own, new Secret(randomBytes(32)));
+  const { observe } = createRequestLog(own, new Secret(randomBytes(32)));
   return {
-    record: onSecurityEvent,
+    record: observe,
     endMinute: () => void vi.advanceTimersByTime(60_000),
     written: () => written.splice(0),
   };

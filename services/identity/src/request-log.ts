@@ -14,9 +14,9 @@ import type { Secret } from '@course-exchange/runtime/process/secret';
 import { annotate } from '@course-exchange/runtime/process/spans';
 import type { ClientId, Sub } from './ids.ts';
 import { identityMetrics } from './metrics.ts';
-import { Refusal } from './refusals/reasons.ts';
+import { Refusal, type RefusalReason } from './refusals/reasons.ts';
 import type { RefusalQueue } from './refusals/records.ts';
-import { isSummedUp, type OnSecurityEvent, securityEvents } from './security-events.ts';
+import { isSummedUp, type SecurityEvent, securityEvents } from './security-events.ts';
 
 const { tokensIssued, tokensRefused, authorizationsRefused, accessTokensRefused, consentsShown } =
   identityMetrics;
@@ -25,6 +25,31 @@ const { tokensIssued, tokensRefused, authorizationsRefused, accessTokensRefused,
 const refusals = { mostAlike: 10, windowMs: 60_000, mostLines: 1_000, apart: ['event', 'reason'] };
 
 export type RequestLog = ReturnType<typeof createRequestLog>;
+
+/** Refusals of the authorization endpoint that are security events. */
+const refusalEvents: { readonly [Reason in RefusalReason]?: 'consent.denied' | 'id_token_hint.refused' } = {
+  consent_denied: 'consent.denied',
+  id_token_hint_refused: 'id_token_hint.refused',
+};
+
+/** `claimed`: named by a request whose client has not authenticated. */
+type Observed =
+  | SecurityEvent
+  /** By a secret, or by a token that we signed for it and `sub`. */
+  | { readonly event: 'authenticated'; readonly client: ClientId; readonly sub?: Sub }
+  | { readonly event: 'issued'; readonly grantType: string; readonly client: ClientId; readonly sub: Sub }
+  | { readonly event: 'token_refused'; readonly error: unknown; readonly claimed: () => string | undefined }
+  /** `client`: of a token that we signed. */
+  | { readonly event: 'access_token_refused'; readonly refusal: Refusal; readonly client: string | undefined }
+  | {
+      readonly event: 'authorization_refused';
+      readonly refusal: Refusal;
+      /** Registered, not authenticated. */
+      readonly client: ClientId | undefined;
+      readonly claimed?: string | undefined;
+      readonly sub?: Sub | undefined;
+    }
+  | { readonly event: 'consent_shown'; readonly client: ClientId };
 
 /** The subject of a refused request; `client` is registered. */
 interface Named {
@@ -44,10 +69,9 @@ export function createRequestLog(
   const summedUp: Logger = { ...logger, record: summarising(logger.record, refusals) };
   const keyedUser = (sub: string): LogText => pseudonym(key, sub);
   const keyedFamily = (familyId: string): LogText => pseudonym(key, `family ${familyId}`);
-  const requestId = (): string => currentCall().requestId;
 
   /** Counts and logs the event, with the request's network. */
-  const onSecurityEvent: OnSecurityEvent = ({ event, client, sub, network = callersNetwork(), reason }) => {
+  const tell = ({ event, client, sub, network = callersNetwork(), reason }: SecurityEvent): void => {
     countSecurityEvent(event, reason, client);
     const user = sub && keyedUser(sub);
     nameSubject({ user });
@@ -61,93 +85,74 @@ export function createRequestLog(
     });
   };
 
-  /** By a secret, or a token that we signed for it and `sub`. */
-  const onAuthenticated = (client: ClientId, sub?: Sub): void => {
-    nameSubject({ user: sub && keyedUser(sub), client });
-    const network = callersNetwork();
-    if (sub === undefined && network !== undefined) refusalQueue?.learnNetwork(client, network);
-    annotate(() => ({ 'course_exchange.client_id': logText(client) }));
-  };
-
-  const onIssued = (issued: { grantType: string; clientId: ClientId; sub: Sub }): void => {
-    tokensIssued.add({ grant_type: issued.grantType, client_id: issued.clientId });
-    const [grant, client] = [logText(issued.grantType), logText(issued.clientId)];
-    const user = keyedUser(issued.sub);
-    nameSubject({ user });
-    logger.info('tokens issued', { grant, client, user });
-  };
-
-  /** A security event has its own line, a fault that of its call. */
-  const logRefusal = ({ code, reason }: Refusal, client: string | undefined): void => {
-    const named = client === undefined ? {} : { client: logText(client) };
-    logger.info('request refused', { code: logText(code), reason: logText(reason), ...named });
-  };
-
-  const record = ({ endpoint, code, reason, facts }: Refusal, named: Named): void => {
-    const { client, claimed, isAuthenticated: clientAuthenticated = false } = named;
-    const sub = named.sub ?? facts.grant?.sub;
+  /** A security event has its own line. */
+  const refuse = ({ endpoint, code, reason, facts }: Refusal, named: Named, event = facts.event): void => {
+    const { client, claimed, sub = facts.grant?.sub, isAuthenticated: clientAuthenticated = false } = named;
+    const logged = client === undefined ? {} : { client: logText(client) };
+    if (event) tell(event);
+    else logger.info('request refused', { code: logText(code), reason: logText(reason), ...logged });
     refusalQueue?.record({
-      ...{ requestId: requestId(), endpoint, clientAuthenticated, code, reason },
+      ...{ requestId: currentCall().requestId, endpoint, clientAuthenticated, code, reason },
       ...{ clientId: client, claimedClientId: claimed, earlier: facts.earlier, network: callersNetwork() },
       user: currentCall().subject.user ?? (sub && keyedUser(sub)),
       family: facts.grant && keyedFamily(facts.grant.familyId),
     });
   };
 
-  /** `claimed`: named by a request whose client has not authenticated. */
-  const onTokenRefused = (error: unknown, claimed: () => string | undefined): void => {
-    const reason = error instanceof Refusal ? error.reason : '';
+  const refuseToken = (error: unknown, claimed: () => string | undefined): void => {
     const { client } = currentCall().subject;
+    const reason = error instanceof Refusal ? error.reason : '';
     tokensRefused.add({ 'error.type': errorType(error), reason, client_id: client ?? unknownClient });
     if (!(error instanceof Refusal)) return;
-    const { event } = error.facts;
-    if (event === undefined) logRefusal(error, client);
-    record(error, {
-      client: client ?? event?.client,
-      isAuthenticated: client !== undefined,
-      claimed: client === undefined ? claimed() : undefined,
-    });
+    const named = client ? { client, isAuthenticated: true } : { claimed: claimed() };
+    refuse(error, { client: error.facts.event?.client, ...named });
   };
 
-  /** `client`: of a token that we signed. */
-  const onAccessTokenRefused = (refused: Refusal, client: string | undefined): void => {
-    nameSubject({ client });
-    accessTokensRefused.add({ reason: refused.reason, client_id: client ?? unknownClient });
-    logRefusal(refused, client);
-    record(refused, { client, isAuthenticated: client !== undefined });
+  /** Returns at once. */
+  const observe = (observed: Observed) => {
+    switch (observed.event) {
+      case 'authenticated': {
+        const { client, sub } = observed;
+        nameSubject({ user: sub && keyedUser(sub), client });
+        const network = callersNetwork();
+        if (sub === undefined && network !== undefined) refusalQueue?.learnNetwork(client, network);
+        return annotate(() => ({ 'course_exchange.client_id': logText(client) }));
+      }
+      case 'issued': {
+        const { grantType, client } = observed;
+        tokensIssued.add({ grant_type: grantType, client_id: client });
+        const user = keyedUser(observed.sub);
+        nameSubject({ user });
+        return logger.info('tokens issued', { grant: logText(grantType), client: logText(client), user });
+      }
+      case 'token_refused':
+        return refuseToken(observed.error, observed.claimed);
+      case 'access_token_refused': {
+        const { refusal, client } = observed;
+        nameSubject({ client });
+        accessTokensRefused.add({ reason: refusal.reason, client_id: client ?? unknownClient });
+        return refuse(refusal, { client, isAuthenticated: client !== undefined });
+      }
+      case 'authorization_refused': {
+        const { refusal, client, claimed, sub } = observed;
+        const { code, reason } = refusal;
+        authorizationsRefused.add({ 'error.type': code, reason, client_id: client ?? unknownClient });
+        annotate(() => ({
+          'error.type': logText(code),
+          'course_exchange.error.reason': logText(reason),
+          ...(client && { 'course_exchange.client_id': logText(client) }),
+        }));
+        const event = refusalEvents[reason];
+        return refuse(refusal, { client, claimed, sub }, event && { event, client, sub });
+      }
+      case 'consent_shown':
+        return consentsShown.add({ client_id: observed.client });
+      default:
+        return tell(observed);
+    }
   };
 
-  /** `client`: registered, not authenticated. A security event has its own line. */
-  const onAuthorizationRefused = (
-    refused: Refusal,
-    client: ClientId | undefined,
-    who: Omit<Named, 'client'> = {},
-  ): void => {
-    const { code, reason } = refused;
-    authorizationsRefused.add({ 'error.type': code, reason, client_id: client ?? unknownClient });
-    annotate(() => ({
-      'error.type': logText(code),
-      'course_exchange.error.reason': logText(reason),
-      ...(client && { 'course_exchange.client_id': logText(client) }),
-    }));
-    if (reason !== 'consent_denied' && reason !== 'id_token_hint_refused') logRefusal(refused, client);
-    record(refused, { ...who, client });
-  };
-
-  const onConsentShown = (client: ClientId): void => consentsShown.add({ client_id: client });
-
-  return {
-    keyedUser,
-    keyedFamily,
-    requestId,
-    onSecurityEvent,
-    onAuthenticated,
-    onIssued,
-    onTokenRefused,
-    onAccessTokenRefused,
-    onAuthorizationRefused,
-    onConsentShown,
-  };
+  return { observe, keyedUser, keyedFamily };
 }
 
 function callersNetwork(): string | undefined {

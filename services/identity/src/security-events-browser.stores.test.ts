@@ -99,7 +99,7 @@ test('tells of a consent once, however often its form is sent [R33.1]', async ()
 
 test('tells of a consent that an operator withdrew, once it is withdrawn [R33.1]', async () => {
   await addConsent(identity, flow.person.sub, client, ['openid']);
-  const context = openOperatorContext(identity, { onSecurityEvent: log.onSecurityEvent });
+  const context = openOperatorContext(identity, { observe: log.observe });
   const named = { user: { sub: flow.person.sub }, clientId: client };
   await withdrawConsent(context, dry, named);
   expect(told()).toEqual([]);

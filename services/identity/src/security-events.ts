@@ -49,15 +49,16 @@ export function isSummedUp(event: SecurityEventName): boolean {
 type SecurityEventName = keyof typeof securityEvents;
 export type ReasonOf<Name extends SecurityEventName> = (typeof securityEvents)[Name][number];
 
-export type SecurityEvent<Name extends SecurityEventName = SecurityEventName> = {
-  readonly event: Name;
+interface Subject {
   /** An existing client's. */
   readonly client?: ClientId | undefined;
   readonly sub?: Sub | undefined;
   /** As the login throttle counts it; default: the request's. */
   readonly network?: string | undefined;
-  readonly reason?: string;
-} & ([ReasonOf<Name>] extends [never] ? unknown : { readonly reason: ReasonOf<Name> });
+}
 
-/** Returns at once. */
-export type OnSecurityEvent = <Name extends SecurityEventName>(event: SecurityEvent<Name>) => void;
+export type SecurityEvent<Name extends SecurityEventName = SecurityEventName> = {
+  readonly [Event in Name]: Subject & { readonly event: Event } & ([ReasonOf<Event>] extends [never]
+      ? { readonly reason?: undefined }
+      : { readonly reason: ReasonOf<Event> });
+}[Name];

@@ -65,12 +65,9 @@ export async function beginAuthorization(
   const client = claimed ? await findClient(deps.database, claimed) : undefined;
   const check = () => checkDirectly(parameters, client, notUtf8);
   const trusted = refuseDirectly(deps, client?.clientId, check, claimed);
-  const checked = await checkRedirected(parameters, trusted, async (idToken) => {
-    const { clientId } = trusted.client;
-    const sub = await readIdTokenHint(deps.tokens, idToken, clientId);
-    if (sub === undefined) deps.onSecurityEvent({ event: 'id_token_hint.refused', client: clientId });
-    return sub;
-  });
+  const checked = await checkRedirected(parameters, trusted, (idToken) =>
+    readIdTokenHint(deps.tokens, idToken, trusted.client.clientId),
+  );
   if (typeof checked !== 'string') {
     deps.conduct.onRequest(trusted.client.clientId);
     return begin(deps, trusted.client, checked, browserSession);

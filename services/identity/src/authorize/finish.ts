@@ -26,16 +26,14 @@ const reasons = {
 } as const;
 
 export function reportDecision(
-  { onSecurityEvent, onAuthorizationRefused }: Pick<StepDeps, 'onSecurityEvent' | 'onAuthorizationRefused'>,
+  { observe }: Pick<StepDeps, 'observe'>,
   { request, subject, decision }: Interaction,
 ): void {
   const known = { client: request.clientId, sub: subject?.sub };
-  if (decision?.kind === 'allowed' && decision.newConsent)
-    onSecurityEvent({ event: 'consent.given', ...known });
+  if (decision?.kind === 'allowed' && decision.newConsent) observe({ event: 'consent.given', ...known });
   if (decision?.kind !== 'refused') return;
-  const { error } = decision;
-  onAuthorizationRefused(authorizationRefusal(reasons[error]), request.clientId, { sub: subject?.sub });
-  if (error === 'access_denied') onSecurityEvent({ event: 'consent.denied', ...known });
+  const refusal = authorizationRefusal(reasons[decision.error]);
+  observe({ event: 'authorization_refused', refusal, ...known });
 }
 
 /** Creates what the decision grants. Idempotent: same redirect, at most one code. */

@@ -83,7 +83,7 @@ export async function findPresented(
 }
 
 export function rejectForm(
-  deps: Pick<StepDeps, 'onAuthorizationRefused'>,
+  deps: Pick<StepDeps, 'observe'>,
   { request, subject }: Interaction,
   reason: RedirectReason,
 ): RejectedForm {

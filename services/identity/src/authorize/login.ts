@@ -91,7 +91,7 @@ async function signIn(
   // Ends the previous session of this browser, also of another user.
   const client = own.client.clientId;
   await signOut(deps, form.browserSession, 'new_login', client);
-  if (!form.forgetMe) deps.onSecurityEvent({ event: 'session.begun', client, sub });
+  if (!form.forgetMe) deps.observe({ event: 'session.begun', client, sub });
   if (result.kind === 'redirect') return { ...result, browserSession, deviceCookie };
   return { kind: 'accepted', page: result.page, browserSession, deviceCookie };
 }

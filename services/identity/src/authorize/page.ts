@@ -63,7 +63,7 @@ async function viewOf(deps: StepDeps, own: OwnedForm, cookie: string): Promise<V
   const consent = await findConsent(deps.database, user.sub, own.client.clientId);
   const scopes = [...interaction.request.scopes];
   const scopesGrantedBefore = scopes.filter((scope) => consent?.scopes.includes(scope));
-  deps.onConsentShown(own.client.clientId);
+  deps.observe({ event: 'consent_shown', client: own.client.clientId });
   return { kind: 'consent', page, account, scopes, scopesGrantedBefore };
 }
 

@@ -52,18 +52,19 @@ function locationWith({ redirectUri, state }: AnswerAddress, name: string, value
 }
 
 export function refuseByRedirect(
-  deps: Pick<RequestLog, 'onAuthorizationRefused'>,
+  deps: Pick<RequestLog, 'observe'>,
   request: AnswerAddress & { readonly clientId: ClientId },
   reason: RedirectReason,
   sub?: Sub,
 ): PartnerRedirect {
-  deps.onAuthorizationRefused(authorizationRefusal(reason), request.clientId, { sub });
+  const refusal = authorizationRefusal(reason);
+  deps.observe({ event: 'authorization_refused', refusal, client: request.clientId, sub });
   return errorRedirect(request, codes[reason]);
 }
 
 /** Turns a Refusal thrown by `check` into the direct one of `client`, or of the `claimed` client. */
 export function refuseDirectly<T>(
-  deps: Pick<RequestLog, 'onAuthorizationRefused'>,
+  deps: Pick<RequestLog, 'observe'>,
   client: ClientId | undefined,
   check: () => T,
   claimed?: string,
@@ -71,7 +72,8 @@ export function refuseDirectly<T>(
   try {
     return check();
   } catch (error) {
-    if (error instanceof Refusal) deps.onAuthorizationRefused(error, client, { claimed });
+    if (error instanceof Refusal)
+      deps.observe({ event: 'authorization_refused', refusal: error, client, claimed });
     throw error;
   }
 }

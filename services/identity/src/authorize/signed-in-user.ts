@@ -12,7 +12,7 @@ import { type BrowserSession, endSession, findSession } from './session-store.ts
 /** Stores throw `temporarily_unavailable` when they do not answer (R14.1). */
 export interface StepDeps
   extends Pick<LoginDeps, 'database' | 'redis' | 'randomBytes' | 'now'>,
-    Pick<RequestLog, 'onSecurityEvent' | 'onAuthorizationRefused' | 'onConsentShown'> {
+    Pick<RequestLog, 'observe'> {
   readonly seal: InteractionSeal;
 }
 
@@ -33,13 +33,13 @@ export async function findSignedIn(deps: StepDeps, cookie: string): Promise<Sign
 
 /** `client`: whose flow it is. */
 export async function signOut(
-  { redis, onSecurityEvent }: Pick<StepDeps, 'redis' | 'onSecurityEvent'>,
+  { redis, observe }: Pick<StepDeps, 'redis' | 'observe'>,
   cookie: string,
   reason: ReasonOf<'session.ended'>,
   client?: ClientId,
 ): Promise<void> {
   const sub = await endSession(redis, cookie);
-  if (sub) onSecurityEvent({ event: 'session.ended', client, sub, reason });
+  if (sub) observe({ event: 'session.ended', client, sub, reason });
 }
 
 /** By any session of the subject in this browser; `login-once` needs none. */
@@ -74,7 +74,7 @@ export async function getBrowserSession(
 }
 
 export async function endBrowserSession(
-  deps: Pick<StepDeps, 'redis' | 'onSecurityEvent'>,
+  deps: Pick<StepDeps, 'redis' | 'observe'>,
   cookie: string,
   presentedToken: string,
 ): Promise<boolean> {

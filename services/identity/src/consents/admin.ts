@@ -9,15 +9,13 @@ import {
   timeText,
 } from '../admin/context.ts';
 import { findClient } from '../clients/client-table.ts';
-import type { OnSecurityEvent } from '../security-events.ts';
+import type { RequestLog } from '../request-log.ts';
 import { getAccount, requireAccount } from '../users/admin.ts';
 import type { UserName } from '../users/user.ts';
 import type { ConsentRecord } from './consent.ts';
 import { type ConsentPage, listConsents, withdrawCurrent } from './consent-table.ts';
 
-export interface ConsentContext extends AdminContext {
-  readonly onSecurityEvent: OnSecurityEvent;
-}
+export type ConsentContext = AdminContext & Pick<RequestLog, 'observe'>;
 
 export interface ConsentFilter extends ConsentPage {
   readonly user: UserName | undefined;
@@ -60,6 +58,6 @@ export const withdrawConsent: AdminAction<
     return consent;
   });
   const { sub, clientId: client } = withdrawn.result;
-  if (!request.dryRun) context.onSecurityEvent({ event: 'consent.withdrawn', client, sub });
+  if (!request.dryRun) context.observe({ event: 'consent.withdrawn', client, sub });
   return withdrawn;
 };

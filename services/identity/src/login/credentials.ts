@@ -14,8 +14,9 @@ import { networksOf } from '@course-exchange/runtime/process/ip-address';
 import type { Secret } from '@course-exchange/runtime/process/secret';
 import type { ClientId, RandomBytes, Sub } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
+import type { RequestLog } from '../request-log.ts';
 import { newSecret } from '../secrets.ts';
-import type { OnSecurityEvent, ReasonOf } from '../security-events.ts';
+import type { ReasonOf } from '../security-events.ts';
 import type { User } from '../users/user.ts';
 import { findSettledUser, findUserByEmail, replacePasswordHash, setEmailKeys } from '../users/user-table.ts';
 import type { Rehash, VerifyPassword } from './password.ts';
@@ -30,7 +31,7 @@ import {
   rememberOrigins,
 } from './throttle-store.ts';
 
-export interface LoginDeps {
+export interface LoginDeps extends Pick<RequestLog, 'observe'> {
   readonly database: Queries;
   readonly redis: RedisStore;
   readonly now: () => number;
@@ -40,7 +41,6 @@ export interface LoginDeps {
   readonly rehash: Rehash;
   /** Keys the names of accounts in the throttle's store. */
   readonly accountsKey: Secret<Buffer>;
-  readonly onSecurityEvent: OnSecurityEvent;
 }
 
 export interface Credentials {
@@ -100,13 +100,13 @@ export async function checkCredentials(
   const email = readEmail(credentials.email);
   const origin = { client, network: networksOf(credentials.clientAddress)[0] };
   if (!isComplete(email, password)) {
-    deps.onSecurityEvent({ event: 'login.refused', ...origin, reason: 'incomplete' });
+    deps.observe({ event: 'login.refused', ...origin, reason: 'incomplete' });
     return rejected('incomplete');
   }
   const attempt = await beginAttempt(deps, email, credentials);
   const admission = await admit(deps, attempt);
   if (typeof admission === 'object') {
-    deps.onSecurityEvent({ event: 'login.throttled', ...origin });
+    deps.observe({ event: 'login.throttled', ...origin });
     return rejected('throttled', admission);
   }
   const isSuspect = admission === 'suspect';
@@ -118,11 +118,11 @@ export async function checkCredentials(
   const known = { ...origin, sub: verified.user?.sub };
   if (verified.kind === 'refused') {
     await recordLoginFailure(deps.redis, attempt, deps.now());
-    deps.onSecurityEvent({ event: 'login.refused', ...known, reason: verified.reason });
+    deps.observe({ event: 'login.refused', ...known, reason: verified.reason });
     return rejected('credentials');
   }
   await releaseLogin(deps.redis, attempt, 'succeeded');
-  deps.onSecurityEvent({ event: 'login.accepted', ...known });
+  deps.observe({ event: 'login.accepted', ...known });
   const { user, loggedInAt } = verified;
   return { kind: 'accepted', user, loggedInAt, deviceCookie: await remember(deps, attempt, credentials) };
 }

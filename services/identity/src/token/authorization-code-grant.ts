@@ -1,4 +1,5 @@
 // Exchanges a code for tokens, once (specification §3, R9.2, R10.1).
+import { currentCall } from '@course-exchange/runtime/process/request-context';
 import { Refusal, tokenRefusal } from '../refusals/reasons.ts';
 import { parseToken, sameHash } from '../secrets.ts';
 import type { ReasonOf } from '../security-events.ts';
@@ -64,19 +65,15 @@ async function refuseReplay(
   { redirectUri, codeVerifier }: TokenRequest,
 ): Promise<Refusal> {
   const valid = isRedirectUriOf(code, redirectUri) && matchesChallenge(code.pkce, codeVerifier);
-  const by = { requestId: deps.requestId(), at: deps.now() };
+  const by = { requestId: currentCall().requestId, at: deps.now() };
   return replayed(deps, code, valid && (await revokeOnReplay(deps.redis, code, by)));
 }
 
-function replayed(
-  { families, onSecurityEvent }: TokenDeps,
-  code: AuthorizationCode,
-  revoked: boolean,
-): Refusal {
+function replayed({ families, observe }: TokenDeps, code: AuthorizationCode, revoked: boolean): Refusal {
   const { clientId: client, sub } = code;
   if (revoked) {
     families.revoke(code);
-    onSecurityEvent({ event: 'grant.revoked', client, sub, reason: 'code_replayed' });
+    observe({ event: 'grant.revoked', client, sub, reason: 'code_replayed' });
   }
   return refuse('replayed', client, code, code.usedBy);
 }

@@ -4,7 +4,7 @@
 
 // The token endpoint in the order of R8. Method and content type are the gateway's.
 import { tokenParameters } from '@course-exchange/rules/parameters';
-import { Refusal, tokenRefusal } from '../refusals/reasons.ts';
+import { tokenRefusal } from '../refusals/reasons.ts';
 import { type LoadedCode, loadCode, redeemCode } from './authorization-code-grant.ts';
 import { authenticateClient, claimedClientId, readClientCredentials } from './client-authentication.ts';
 import {
@@ -22,8 +22,7 @@ export async function exchangeToken(deps: TokenDeps, request: TokenRequest): Pro
   try {
     return await answer(deps, request);
   } catch (error) {
-    if (error instanceof Refusal && error.facts.event) deps.onSecurityEvent(error.facts.event);
-    deps.onTokenRefused(error, () => claimedClientId(request));
+    deps.observe({ event: 'token_refused', error, claimed: () => claimedClientId(request) });
     throw error;
   }
 }
@@ -38,7 +37,7 @@ async function answer(deps: TokenDeps, request: TokenRequest): Promise<TokenResp
   const loaded = await loadGrant(deps, request);
   const found = await loadGrantStatus(deps.database, clientId, loaded.record?.consentId ?? null);
   const { client, secretHash } = authenticateClient(found.client, clientSecret);
-  deps.onAuthenticated(client.clientId);
+  deps.observe({ event: 'authenticated', client: client.clientId });
   deps.onSecretUsed(client.clientId, secretHash);
   const status = { client, grant: found.grant };
   const response = await redeem(deps, request, loaded, status).catch((error: unknown) => {
@@ -46,7 +45,8 @@ async function answer(deps: TokenDeps, request: TokenRequest): Promise<TokenResp
     throw error;
   });
   deps.conduct.onGranted(client.clientId, loaded);
-  if (found.grant) deps.onIssued({ grantType, clientId: client.clientId, sub: found.grant.sub });
+  if (found.grant)
+    deps.observe({ event: 'issued', grantType, client: client.clientId, sub: found.grant.sub });
   return response;
 }
 

@@ -37,7 +37,7 @@ const mostAtOnce = 100;
 /** Exchanges that wait; families of more are not listed. */
 const mostWaiting = 5_000;
 
-export interface FamilyBoundDeps extends Pick<RequestLog, 'keyedFamily' | 'onSecurityEvent'> {
+export interface FamilyBoundDeps extends Pick<RequestLog, 'keyedFamily' | 'observe'> {
   readonly redis: RedisStore;
   /** Families of a user and client. */
   readonly most: number;
@@ -120,7 +120,7 @@ async function keepBound(deps: FamilyBoundDeps, changes: Changes): Promise<void>
 
 /** Returns how many were too many, `atOnce` at most. */
 async function endSome(
-  { redis, most, record, now, logger, keyedFamily, onSecurityEvent }: FamilyBoundDeps,
+  { redis, most, record, now, logger, keyedFamily, observe }: FamilyBoundDeps,
   owner: FamilyOwner,
   exchanges: EarlierRequest[],
   atOnce: number,
@@ -138,7 +138,7 @@ async function endSome(
     const by =
       family.kind === 'grant' ? { ...endedBy(exchanges, now), revoked: superseded } : family.revocation;
     if (by.revoked === superseded)
-      onSecurityEvent({ event: 'grant.revoked', client: clientId, sub, reason: superseded });
+      observe({ event: 'grant.revoked', client: clientId, sub, reason: superseded });
     return { family: keyedFamily(family.familyId), clientId, ...by };
   });
   if (records.length > 0)

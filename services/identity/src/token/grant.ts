@@ -27,7 +27,7 @@ import type { ClientStatus, GrantStatus, LoadedStatus } from './grant-status-tab
 import { deleteGrant } from './grant-store.ts';
 import { type IdTokenRequest, issueAccessToken, issueIdToken, type TokenIssuer } from './jwt.ts';
 
-export interface TokenDeps extends RequestLog {
+export interface TokenDeps extends Pick<RequestLog, 'observe'> {
   readonly database: Reads;
   readonly redis: RedisStore;
   readonly tokens: TokenIssuer;
@@ -145,12 +145,12 @@ export async function prepareTokens(
     scope: formatScope(scopes),
     ...(idToken === undefined ? {} : { idToken }),
   };
-  return { next: { hash: hashSecret(secret), issuedAt: now, requestId: deps.requestId() }, response };
+  return { next: { hash: hashSecret(secret), issuedAt: now, requestId: currentCall().requestId }, response };
 }
 
 /** Ends a grant whose login or consent is no longer valid (R13.2, R13.3, R13.5). */
 async function requireValidGrant(
-  { redis, families, now, requestId, onSecurityEvent }: TokenDeps,
+  { redis, families, now, observe }: TokenDeps,
   record: GrantRecord,
   status: GrantStatus | undefined,
   refuse: RefuseGrant,
@@ -163,7 +163,8 @@ async function requireValidGrant(
   const at = status?.withdrawnAt ?? status?.disabledAt ?? status?.signedOutAt;
   const earlier: Revocation | undefined = at == null ? undefined : { requestId: '', at, revoked: reason };
   families.revoke(record);
-  await deleteGrant(redis, record, earlier ?? { requestId: requestId(), at: now(), revoked: reason });
-  onSecurityEvent({ event: 'grant.revoked', client, sub, reason });
+  const { requestId } = currentCall();
+  await deleteGrant(redis, record, earlier ?? { requestId, at: now(), revoked: reason });
+  observe({ event: 'grant.revoked', client, sub, reason });
   throw refuse(reason, client, record, earlier);
 }
