@@ -110,6 +110,9 @@ async function forThisFile<T extends { readonly close: () => Promise<void> }>(
   afterAll(opened.close);
   return opened;
 }
+/** As Postgres refuses a statement, with a SQLSTATE. */
+export const refused = (code: string) => Object.assign(new pg.DatabaseError('canary', 0, 'error'), { code });
+
 export const useJobDatabase = () => forThisFile(openJobDatabase());
 export const useIdentityDatabase = () => forThisFile(openIdentityDatabase());
 export const useCatalogDatabase = (connections?: number) => forThisFile(openCatalogDatabase(connections));

@@ -1,9 +1,8 @@
 // What the feed leaves in the catalog: the highest revision of each design, tombstones, exact summaries.
 import fc from 'fast-check';
-import pg from 'pg';
 import { beforeEach, expect, test } from 'vitest';
 import { apply, changes, designs, differences } from '../../../../test/stores/feed-changes.ts';
-import { useCatalogDatabase } from '../../../../test/stores/postgres.ts';
+import { refused, useCatalogDatabase } from '../../../../test/stores/postgres.ts';
 import { storedTime } from '../../../rules/src/time.ts';
 import { findResumePoint, repeatedly } from './change-table.ts';
 
@@ -164,7 +163,6 @@ test('a stream that fails in the middle keeps the batches before, and the resume
 });
 
 test('a deadlock is repeated, anything else is not', async () => {
-  const refused = (code: string) => Object.assign(new pg.DatabaseError('canary', 0, 'error'), { code });
   let calls = 0;
   const deadlocks = async () => {
     calls += 1;

@@ -5,7 +5,7 @@ import { createRefusalQueue } from './records.ts';
 
 const logger = createLogger('identity', 'error', () => {});
 
-test('who names a client takes nothing from networks that have shown its secret, one network a quarter, and none the first of another', async () => {
+test('who only names a client takes no record of networks that have shown its secret', async () => {
   let now = 0;
   const kept = new Map<string, number>();
   const { record, learnNetwork, flush } = createRefusalQueue({
