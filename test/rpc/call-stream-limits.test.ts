@@ -43,7 +43,7 @@ test('more calls in flight than a server takes are refused before their work', a
 
 test('each call is authenticated separately: a refused one does not affect the others', async () => {
   const authenticate: RpcServerOptions['authenticate'] = ({ bearer }) => {
-    if (bearer !== 'good') throw new Overloaded('not now');
+    if (bearer !== 'good') throw new Overloaded('no_capacity');
   };
   const { port, calls } = await pod({}, { authenticate });
   const { exchangeToken } = client([port]);

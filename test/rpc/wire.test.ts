@@ -97,7 +97,7 @@ const secret = new Error('secret');
 test.each<[string, Error, string, string?]>([
   ['a refusal', new Failure('not_found'), 'not_found'],
   ['an unforeseen error', new TypeError('secret'), 'server_error', 'unforeseen error'],
-  ['overload', new Overloaded('the queue is full'), 'temporarily_unavailable', 'call failed'],
+  ['overload', new Overloaded('password_queue_full'), 'temporarily_unavailable', 'call failed'],
   ['a silent store', unavailable('the store', secret), 'temporarily_unavailable', 'call failed'],
 ])(
   '%s keeps its code, not its text, is not sent again, and a fault is logged',
@@ -125,7 +125,7 @@ test.each<[string, Error, string, string?]>([
 test('a call refused for want of capacity is counted by its reason', async () => {
   const refused = /^course_exchange_rpc_server_calls_refused_total\{(.+)\} 1$/m;
   expect(refused.exec((await metricsText?.()) ?? '')?.[1]).toMatch(
-    /TokenService\/GetUserInfo.+reason="the queue is full"/,
+    /TokenService\/GetUserInfo.+reason="password_queue_full"/,
   );
 });
 

@@ -46,7 +46,7 @@ export const gatewayMetrics = {
     unit: '{request}',
     labels: ['work', 'reason'],
     about:
-      'Requests refused for overload, by class and reason; `no capacity`: the class or the network is at its capacity',
+      'Requests refused for overload, by class and reason; `no_capacity`: the class or the network is at its capacity',
   }),
 } as const;
 

@@ -16,7 +16,7 @@ async function fill(work: Work, network: string): Promise<Promise<() => void>[]>
   for (;;) {
     const asked = admit(work, network, time + 60_000);
     asked.catch(() => {});
-    if ((await outcomeOf(asked)) === 'no capacity') return admitted;
+    if ((await outcomeOf(asked)) === 'no_capacity') return admitted;
     admitted.push(asked);
   }
 }
@@ -41,7 +41,7 @@ test('networks that ask alternately share equally [R14.10]', async () => {
   const shares = { a: 0, b: 0 };
   for (let asked = 0; asked < 640; asked += 1)
     for (const network of ['a', 'b'] as const)
-      if ((await outcomeOf(admit('token', network, time + 60_000))) !== 'no capacity') shares[network] += 1;
+      if ((await outcomeOf(admit('token', network, time + 60_000))) !== 'no_capacity') shares[network] += 1;
   expect(shares).toEqual({ a: 285, b: 284 });
 });
 
@@ -76,7 +76,7 @@ test('a request with too little time left for its permit is refused, and its cap
   await expect(admit('list', 'a', time + 900)).rejects.toThrow(Overloaded);
   const asked = await fill('list', 'a');
   const late = admit('list', 'b', time + 901);
-  await expect(late).rejects.toThrow('queued too long');
+  await expect(late).rejects.toThrow('queued_too_long');
   const room = await fill('list', 'b');
   expect(room).toHaveLength(20);
   (await asked[0])?.();

@@ -18,7 +18,7 @@ export function createAdmission(now: () => number) {
     gatewayMetrics.workAdmitted.observe(() => [[requests.held(), { work }]]);
     gatewayMetrics.workCapacity.observe(() => [[capacity, { work }]]);
     return (network: string): (() => void) => {
-      if (!requests.acquire(network)) throw new Overloaded('no capacity');
+      if (!requests.acquire(network)) throw new Overloaded('no_capacity');
       return () => requests.release(network);
     };
   };
@@ -35,7 +35,7 @@ export function createAdmission(now: () => number) {
           release();
         };
       release();
-      throw new Overloaded('queued too long');
+      throw new Overloaded('queued_too_long');
     };
   };
   const classes = {

@@ -27,7 +27,7 @@ export function createPipelines(begin: RequestListener) {
           run(response);
         } else if (waiting.length < mostWaiting && waitingOnAll.acquire(network)) waiting.push(response);
         else {
-          gatewayMetrics.workRefused.add({ work: 'pipelined', reason: 'no capacity' });
+          gatewayMetrics.workRefused.add({ work: 'pipelined', reason: 'no_capacity' });
           drop();
           socket.destroy();
         }

@@ -26,7 +26,7 @@ export function createBodyReader() {
       if (needed > longestBody) throw new Failure('invalid_request', 'body too large');
       const size = Math.min(longestBody, 2 * needed);
       const more = countedOf(size) - countedOf(body.length);
-      if (more > 0 && !bytes.acquire(network, more)) throw new Overloaded('request bytes at capacity');
+      if (more > 0 && !bytes.acquire(network, more)) throw new Overloaded('request_bytes_at_capacity');
       body = Buffer.concat([body], size);
     };
     try {

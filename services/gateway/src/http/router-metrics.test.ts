@@ -159,7 +159,7 @@ test('a request that is queued too long is counted as refused, in its class', as
   for (const path of ['/userinfo', '/api/events', '/api/events'])
     expect((await fetch(impatient.origin + path)).status).toBe(503);
   expect((await series('course_exchange_work_refused_total{')).toSorted()).toEqual([
-    'course_exchange_work_refused_total{work="list",reason="queued too long"} 2',
-    'course_exchange_work_refused_total{work="other",reason="queued too long"} 1',
+    'course_exchange_work_refused_total{work="list",reason="queued_too_long"} 2',
+    'course_exchange_work_refused_total{work="other",reason="queued_too_long"} 1',
   ]);
 });

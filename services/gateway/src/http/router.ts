@@ -152,7 +152,7 @@ async function admitted(
       incoming.body = body.text;
     }
     release = await admit(workFor(route), incoming.network, deadline);
-    if (raw.socket.destroyed) throw new Overloaded('client disconnected');
+    if (raw.socket.destroyed) throw new Overloaded('client_disconnected');
     return await route.answer(incoming);
   } finally {
     release?.();

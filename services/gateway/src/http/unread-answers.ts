@@ -34,12 +34,12 @@ export function limitUnreadAnswers() {
       heldBy.set(socket, held);
       if (bytes > unread.largestShare) return new Failure('server_error', 'answer too large');
       const due = held > alwaysFree ? more : 0;
-      if (due > 0 && !unread.acquire(network, due)) return new Overloaded('answer bytes at capacity');
+      if (due > 0 && !unread.acquire(network, due)) return new Overloaded('answer_bytes_at_capacity');
       counted += due;
       return undefined;
     };
     return (more: number): void => {
-      if (socket.destroyed || response.writableEnded) throw new Overloaded('client disconnected');
+      if (socket.destroyed || response.writableEnded) throw new Overloaded('client_disconnected');
       // A pipelined answer does not close with its connection.
       if (bytes === 0) for (const emitter of [response, socket]) emitter.once('close', free);
       const refused = hold(more);

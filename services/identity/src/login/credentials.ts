@@ -9,7 +9,7 @@
 // Unknown e-mail, wrong password and disabled account take the same steps, and so the same time (R18.5).
 import { emailKey } from '@course-exchange/rules/email';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
-import { Overloaded } from '@course-exchange/runtime/process/errors';
+import { Overloaded, type OverloadReason } from '@course-exchange/runtime/process/errors';
 import { networksOf } from '@course-exchange/runtime/process/ip-address';
 import type { Secret } from '@course-exchange/runtime/process/secret';
 import type { ClientId, RandomBytes, Sub } from '../ids.ts';
@@ -163,14 +163,14 @@ const polls = 40;
 async function polled<T>(
   { sleep }: LoginDeps,
   attempt: () => Promise<T | undefined>,
-  problem: string,
+  reason: OverloadReason,
 ): Promise<T> {
   for (let poll = 0; poll < polls; poll += 1) {
     const given = await attempt();
     if (given !== undefined) return given;
     await sleep(pollMs);
   }
-  throw new Overloaded(problem);
+  throw new Overloaded(reason);
 }
 
 /** Waits for permits in flight: several correct concurrent logins of one user all pass. */
@@ -179,7 +179,7 @@ function admit(deps: LoginDeps, attempt: LoginAttempt) {
     const admission = await admitLogin(deps.redis, attempt, deps.now());
     return admission === 'busy' ? undefined : admission;
   };
-  return polled(deps, permit, 'no login permit became free');
+  return polled(deps, permit, 'no_login_permit');
 }
 
 const verifications = 5;
@@ -198,7 +198,7 @@ async function verifyUser(
     const verified = await verifyOnce(deps, email, password, isSuspect);
     if (verified) return verified;
   }
-  throw new Overloaded('the user keeps changing');
+  throw new Overloaded('user_keeps_changing');
 }
 
 const reasons = { differs: 'wrong_password', unverifiable: 'unverifiable_hash' } as const;
@@ -233,7 +233,7 @@ function settle(deps: LoginDeps, sub: Sub) {
     const settled = await findSettledUser(deps.database, sub);
     return settled && { settled, loggedInAt };
   };
-  return polled(deps, unchanged, 'somebody else is changing the user');
+  return polled(deps, unchanged, 'user_keeps_changing');
 }
 
 /** Atomic. Never rejects: the next login tries again. */

@@ -69,7 +69,7 @@ export function createHashingQueue({
     const isFull =
       permits.running() >= concurrency && permits.queued() >= (isSuspect ? waiting / 2 : waiting);
     if (isFull || !(await permits.acquire(Math.min(longestWaitMs, timeLeft()))))
-      throw new Overloaded('the password queue is full');
+      throw new Overloaded('password_queue_full');
   };
 
   return async (work, isSuspect = false) => {

@@ -90,7 +90,7 @@ function leastTtl({ keptUntil }: Read<GrantRecord>, latest: number): number {
 }
 
 function inTime(answer: unknown): unknown {
-  if (answer === -1) throw new Overloaded('Redis executed the script after its deadline');
+  if (answer === -1) throw new Overloaded('script_after_deadline');
   return answer;
 }
 

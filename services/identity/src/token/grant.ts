@@ -104,7 +104,7 @@ export function latestConsumption({ now, redis }: TokenDeps): number {
 
 /** Throws `temporarily_unavailable` when no grant may be consumed any more. */
 export function requireTimeToConsume(deps: TokenDeps): void {
-  if (deps.now() > latestConsumption(deps)) throw new Overloaded('too late to consume a grant');
+  if (deps.now() > latestConsumption(deps)) throw new Overloaded('deadline');
 }
 
 interface Wanted {

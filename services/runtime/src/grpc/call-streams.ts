@@ -115,7 +115,7 @@ export function carriedSender(
     const message = encode(request);
     const size = Object.values(metadata).reduce((sum, { length }) => sum + length, message.length);
     if (size > largestCarried) return sendAlone(...asked);
-    if (inFlight >= mostInFlight) throw new Overloaded(`too many calls of ${method.name} are in flight`);
+    if (inFlight >= mostInFlight) throw new Overloaded('too_many_calls_in_flight');
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const parts: unknown[] = [];
     // Stream events have the context of the call that opened the stream.

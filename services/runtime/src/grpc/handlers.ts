@@ -109,7 +109,7 @@ export function carriedHandler(method: DescMethod, handler: Handler, options: Ca
     over: Promise<void>,
   ): Promise<Chunks> => {
     if (inFlight >= mostInFlight || running >= mostRunning) {
-      const full = new Overloaded('too many calls of this method are in flight');
+      const full = new Overloaded('too_many_calls_in_flight');
       runtimeMetrics.callsRefused.add({ ...labels, reason: full.message });
       throw full;
     }

@@ -36,9 +36,23 @@ export function retryAfterSeconds(): number {
   return randomInt(1, 6);
 }
 
+/** Values of the label `reason`. */
+export type OverloadReason =
+  | 'no_capacity'
+  | 'queued_too_long'
+  | 'deadline'
+  | 'client_disconnected'
+  | 'request_bytes_at_capacity'
+  | 'answer_bytes_at_capacity'
+  | 'too_many_calls_in_flight'
+  | 'password_queue_full'
+  | 'no_login_permit'
+  | 'user_keeps_changing'
+  | 'script_after_deadline';
+
 /** More work than this process can finish in time (R14.7). */
 export class Overloaded extends Failure<'temporarily_unavailable'> {
-  constructor(reason: string) {
+  constructor(reason: OverloadReason) {
     super('temporarily_unavailable', reason);
   }
 }
